@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contract between the host process and the command: every byte of a trace file is one of the structs below.
+ * The shim writes them, the command reads them, nothing else crosses. FORMAT.md draws the same bytes.
+ *
+ * Rules: fields are added at the end; a meaning never changes within a major version; what is not known has a value of
+ * its own (TRACE_UNKNOWN, 0xff.., a zero id) and is never guessed; little-endian, naturally aligned. */
+#ifndef TRACE_TRACE_H
+#define TRACE_TRACE_H
+
+#include <stdint.h>
+
+#define TRACE_MAGIC 0x0a504154464f4f52ull /* "ROOFTAP\n" */
+#define TRACE_VERSION_MAJOR 1
+#define TRACE_VERSION_MINOR 0
+#define TRACE_BLOCK_BYTES 65536u
+#define TRACE_HEADER_BYTES 128u
+#define TRACE_FILE_SUFFIX ".trace"
+
+#define TRACE_UNKNOWN (-1) /* of every signed field that has no unknown of its own */
+
+/* ---- blocks: a file is a sequence of them; each can be read alone and in any order ---- */
+
+enum trace_block_kind {
+    TRACE_BLOCK_RECORDS = 1, /* header, then records of one thread */
+    TRACE_BLOCK_SLOTS = 2,   /* header, struct trace_counters, then struct trace_slot up to the end */
+};
+
+enum trace_block_state {
+    TRACE_BLOCK_FREE = 0,   /* reserved ahead, holds nothing */
+    TRACE_BLOCK_OPEN = 1,   /* being written: read up to the first record whose commit word does not fit */
+    TRACE_BLOCK_SEALED = 2, /* used_bytes and checksum hold */
+};
+
+enum trace_clock {
+    TRACE_CLOCK_TSC = 1,       /* invariant time stamp counter; anchors relate it to clocks */
+    TRACE_CLOCK_MONOTONIC = 2, /* clock_gettime(CLOCK_MONOTONIC), in ns */
+};
+
+struct trace_block_header {
+    uint64_t magic;
+    uint16_t version_major;
+    uint16_t version_minor;
+    uint32_t block_bytes;
+    uint32_t kind;                /* enum trace_block_kind */
+    uint32_t state;               /* enum trace_block_state; atomic */
+    uint64_t process_id_hash;     /* one value in all blocks of one process incarnation, 0 never */
+    uint32_t pid;
+    uint32_t tid;                 /* the thread whose records these are */
+    uint64_t sequence;            /* order in which blocks were taken into use, from 1; part of each commit word */
+    uint32_t clock;               /* enum trace_clock: what `ticks` fields count */
+    uint32_t used_bytes;          /* sealed: bytes from the block's start to the end of its last record */
+    uint64_t ticks_per_second;    /* 0: not known yet, see TRACE_RECORD_ANCHOR */
+    uint64_t anchor_ticks;        /* when the block was taken into use, on both clocks */
+    uint64_t anchor_realtime_ns;
+    uint64_t checksum;            /* sealed: trace_checksum() over the block up to used_bytes, this field and state as 0 */
+    uint64_t reserved[5];
+};
+
+/* Every record starts with this word, stored last and with release order: a record whose commit word does not equal
+ * trace_commit_word(sequence of its block, its offset in the block) was never committed. The word differs from block use
+ * to block use, so what a recycled block held before can't be taken for a record of now. */
+struct trace_record {
+    uint16_t type;  /* enum trace_record_type; a reader skips what it does not know by size */
+    uint16_t size;  /* whole record, header included, a multiple of 8, at least 8 */
+    uint32_t commit;
+};
+
+static inline uint32_t trace_commit_word(uint64_t sequence, uint32_t offset)
+{
+    uint64_t x = (sequence << 16 ^ offset) * 0x9e3779b97f4a7c15ull;
+    return (uint32_t)(x >> 32) | 1;
+}
+
+enum trace_record_type {
+    TRACE_RECORD_PROCESS = 1,      /* struct trace_process: first record of a process */
+    TRACE_RECORD_ENTRY = 2,        /* struct trace_entry: id -> name of an interposed function */
+    TRACE_RECORD_ANCHOR = 3,       /* struct trace_anchor: clocks read together */
+    TRACE_RECORD_DEVICE = 4,       /* struct trace_device */
+    TRACE_RECORD_NOTE = 5,         /* struct trace_note: something was switched off, and why */
+    TRACE_RECORD_NAME = 6,         /* struct trace_name: a kernel's name */
+    TRACE_RECORD_SIGNATURE = 7,    /* struct trace_signature: what one kind of library call asks; before its first user in each block */
+    TRACE_RECORD_CALL = 8,         /* struct trace_call: one library call that succeeded */
+    TRACE_RECORD_CALL_FAILED = 9,  /* struct trace_call_failed */
+    TRACE_RECORD_LAUNCH_SHAPE = 10,/* struct trace_launch_shape: kernel, grid, block; before its first user in each block */
+    TRACE_RECORD_LAUNCH = 11,      /* struct trace_launch: one kernel launch that succeeded */
+    TRACE_RECORD_KERNEL = 12,      /* struct trace_kernel: one kernel that ran, as CUPTI timed it */
+    TRACE_RECORD_COPY = 13,        /* struct trace_copy: one memcpy or memset that ran */
+    TRACE_RECORD_END = 14,         /* struct trace_end: the process left in an orderly way */
+};
+
+/* ---- facts about the process ---- */
+
+struct trace_process {
+    struct trace_record record;
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint64_t start_realtime_ns;  /* when the trace was opened */
+    uint64_t start_ticks;
+    uint32_t uid;
+    uint16_t command_bytes;      /* NUL-separated argv, as /proc/self/cmdline gives it, possibly cut */
+    uint16_t version_bytes;      /* rooftap's version, not terminated */
+    char text[];                 /* command, then version */
+};
+
+struct trace_entry {
+    struct trace_record record;
+    uint32_t id;                 /* from 1 */
+    uint32_t name_bytes;
+    char name[];
+};
+
+struct trace_anchor {
+    struct trace_record record;
+    uint64_t ticks;
+    uint64_t realtime_ns;
+    uint64_t monotonic_ns;
+    uint64_t cupti_ns;           /* cuptiGetTimestamp, 0: not asked */
+};
+
+enum { TRACE_DEVICE_NAME_BYTES = 256 };
+
+struct trace_device {
+    struct trace_record record;
+    uint32_t ordinal;            /* CUDA's number in this process */
+    uint32_t pci_device_id;      /* as PCI has it, vendor excluded (0x2684), 0: not known */
+    uint32_t pci_domain, pci_bus, pci_slot;
+    int32_t sm_count;            /* TRACE_UNKNOWN if not known; so for all that follow */
+    int32_t compute_major, compute_minor;
+    int64_t memory_bytes;
+    int64_t l2_bytes;
+    int32_t sm_clock_khz;        /* highest */
+    int32_t memory_clock_khz;
+    int32_t memory_bus_bits;
+    int32_t driver_version;      /* cuDriverGetVersion */
+    int32_t mig;                 /* 0 no, 1 yes */
+    int32_t simulated;           /* 1: the driver says so in its device name */
+    uint8_t uuid[16];
+    char name[TRACE_DEVICE_NAME_BYTES]; /* as the driver gives it, NUL-terminated */
+};
+
+enum trace_note_code {
+    TRACE_NOTE_TIMING_ON = 1,      /* text: which CUPTI, its version, how it was found */
+    TRACE_NOTE_TIMING_OFF = 2,     /* value: CUPTI's result; text: why; the report has shapes only */
+    TRACE_NOTE_HOOK_LEVEL = 3,     /* text: "preload", "injection", ... */
+    TRACE_NOTE_WRITER = 4,         /* value: errno; the trace can't grow (folder full): what follows is counted, not kept */
+    TRACE_NOTE_DEVICE = 5,         /* text: what about the device could not be read */
+    TRACE_NOTE_SHAPES_OFF = 6,     /* text: which entry point, and why its arguments are not read */
+};
+
+struct trace_note {
+    struct trace_record record;
+    uint32_t code;               /* enum trace_note_code */
+    int32_t value;
+    uint64_t ticks;
+    uint32_t text_bytes;
+    uint32_t reserved;
+    char text[];
+};
+
+struct trace_end {
+    struct trace_record record;
+    uint64_t ticks;
+};
+
+/* ---- what was asked ---- */
+
+enum trace_call_kind { TRACE_CALL_GEMM = 1, TRACE_CALL_GEMV = 2, TRACE_CALL_LEVEL3 = 3 };
+enum trace_library { TRACE_LIBRARY_CUBLAS = 1, TRACE_LIBRARY_CUBLASLT = 2 };
+enum trace_provenance { TRACE_EXACT = 1, TRACE_DESCRIPTOR, TRACE_PARAMS, TRACE_DEVICE_READ, TRACE_AT_MOST, TRACE_NAME_ONLY, TRACE_NONE };
+enum trace_scalar { TRACE_SCALAR_UNKNOWN = 0, TRACE_SCALAR_ZERO, TRACE_SCALAR_ONE, TRACE_SCALAR_OTHER, TRACE_SCALAR_ON_DEVICE };
+enum trace_batch_mode { TRACE_BATCH_NONE = 0, TRACE_BATCH_STRIDED, TRACE_BATCH_POINTERS, TRACE_BATCH_GROUPED };
+enum trace_signature_flag {
+    TRACE_SIGNATURE_ARGS_NOT_READ = 1 << 0, /* a pointer that should have told a shape was NULL, or the call failed */
+    TRACE_SIGNATURE_BIAS = 1 << 1,          /* a bias pointer was set */
+    TRACE_SIGNATURE_AUX = 1 << 2,           /* an auxiliary epilogue output was set */
+};
+/* unsigned bytes use 0xff for "not known" */
+#define TRACE_U8_UNKNOWN 0xffu
+
+/* Operand order: A, B, C, D. cuBLAS has no D of its own: it repeats C there. */
+struct trace_signature {
+    struct trace_record record;
+    uint64_t id;                 /* trace_hash() of all that follows; what kernels refer to */
+    uint32_t entry;              /* struct trace_entry.id */
+    uint8_t kind;                /* enum trace_call_kind */
+    uint8_t library;             /* enum trace_library */
+    uint8_t provenance;          /* enum trace_provenance */
+    uint8_t batch_mode;          /* enum trace_batch_mode */
+    uint32_t flags;              /* enum trace_signature_flag */
+    uint8_t trans_a, trans_b;    /* cublasOperation_t: 0 N, 1 T, 2 C */
+    uint8_t alpha, beta;         /* enum trace_scalar */
+    int64_t m, n, k;             /* as cuBLAS names them */
+    int64_t batch;               /* matrices; 1 without batching */
+    int64_t ld[4];
+    int64_t batch_stride[4];     /* elements between matrices; 0 reads the same matrix again */
+    int32_t type[4];             /* cudaDataType */
+    int32_t type_compute;        /* cublasComputeType_t; for the typed entry points what their name fixes */
+    int32_t type_scale;          /* cudaDataType */
+    int32_t math_mode;           /* cublasMath_t */
+    int32_t epilogue;            /* cublasLtEpilogue_t, 1 is the default one */
+    int32_t type_bias, type_aux; /* cudaDataType */
+    int32_t order[4];            /* cublasLtOrder_t, 0 is column-major */
+    int32_t scale_mode[4];       /* cublasLtMatmulMatrixScale_t where a scale pointer is set, else TRACE_UNKNOWN */
+    uint8_t pointer_mode;        /* 0 host, 1 device */
+    uint8_t fill_mode, side;     /* level 3: cublasFillMode_t, cublasSideMode_t */
+    uint8_t reserved[5];
+    int64_t aux_ld;
+};
+
+/* The hot record: 64 bytes, one cache line. */
+struct trace_call {
+    struct trace_record record;
+    uint32_t signature_offset;   /* of a TRACE_RECORD_SIGNATURE of the same block */
+    uint32_t duration_ticks;     /* of the call on the CPU; saturates */
+    uint64_t start_ticks;
+    uint64_t stream;             /* handle value */
+    uint64_t operand[3];         /* addresses of A, B, D: values, never followed */
+    uint64_t call_id;            /* unique in the process; kernels refer to it */
+};
+
+struct trace_call_failed {
+    struct trace_record record;
+    uint32_t signature_offset;
+    int32_t status;              /* what the real function returned */
+    uint64_t start_ticks;
+    uint64_t call_id;
+};
+
+struct trace_name {
+    struct trace_record record;
+    uint64_t id;                 /* trace_hash() of the whole name, cut or not */
+    uint32_t name_bytes;         /* what is here */
+    uint32_t full_bytes;         /* larger than name_bytes if cut */
+    char name[];
+};
+
+struct trace_launch_shape {
+    struct trace_record record;
+    uint64_t id;                 /* trace_hash() of all that follows */
+    uint64_t name_id;            /* struct trace_name.id, 0: the kernel's name is not known */
+    uint32_t entry;              /* struct trace_entry.id */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_bytes;       /* dynamic */
+};
+
+struct trace_launch {
+    struct trace_record record;
+    uint32_t shape_offset;       /* of a TRACE_RECORD_LAUNCH_SHAPE of the same block */
+    uint32_t duration_ticks;
+    uint64_t start_ticks;
+    uint64_t stream;
+    uint64_t call_id;
+    uint64_t parent_call_id;     /* the library call inside which it was made, 0 none */
+};
+
+/* ---- how long it took ---- */
+
+enum trace_join {
+    TRACE_JOIN_NONE = 0,         /* no call is known for it */
+    TRACE_JOIN_CORRELATION = 1,  /* correlation id seen in a launch callback under a call id */
+    TRACE_JOIN_EXTERNAL = 2,     /* CUPTI external correlation */
+};
+enum trace_owner { TRACE_OWNER_NONE = 0, TRACE_OWNER_CALL = 1, TRACE_OWNER_LAUNCH = 2 };
+
+struct trace_kernel {
+    struct trace_record record;
+    uint64_t name_id;
+    uint64_t start_ns, end_ns;   /* CUPTI's clock: CLOCK_REALTIME */
+    uint64_t call_id;            /* 0: none */
+    uint64_t owner_id;           /* struct trace_signature.id or trace_launch_shape.id, 0: none */
+    uint8_t owner;               /* enum trace_owner */
+    uint8_t join;                /* enum trace_join */
+    uint16_t registers;
+    uint32_t correlation_id;
+    uint32_t device, context, stream;
+    uint32_t graph_id;
+    uint64_t graph_node_id;
+    uint32_t grid[3], block[3];
+    uint32_t static_shared_bytes, dynamic_shared_bytes;
+};
+
+enum trace_copy_kind { TRACE_COPY_MEMCPY = 1, TRACE_COPY_MEMSET = 2 };
+
+struct trace_copy {
+    struct trace_record record;
+    uint64_t start_ns, end_ns;
+    uint64_t bytes;
+    uint32_t kind;               /* enum trace_copy_kind */
+    uint32_t direction;          /* CUpti_ActivityMemcpyKind, 0 for a memset */
+    uint32_t device, stream;
+    uint32_t correlation_id, graph_id;
+    uint64_t graph_node_id;
+};
+
+/* ---- slots: what was going on at death; counters: what was lost ---- */
+
+struct trace_counters {          /* of the whole process, in its first slots block; atomic */
+    uint64_t threads_without_slot;   /* calls of such threads are not recorded */
+    uint64_t calls_without_slot;
+    uint64_t cupti_records_dropped;  /* CUPTI's own word for it */
+    uint64_t kernels_invalid;        /* start 0, end 0 or end before start: not recorded as kernels */
+    uint64_t kernels_unjoined;       /* recorded, but no call was found */
+    uint64_t records_dropped;        /* of threads that have no slot: CUPTI's, the helper's */
+    uint64_t buffers_lost;           /* activity buffers that went to the scratch buffer */
+    uint64_t names_cut;
+    uint64_t records_unknown;        /* activity records of kinds that were not asked for */
+    uint64_t reserved[23];
+};
+
+struct trace_slot {              /* one a thread; atomic fields, written by that thread only */
+    uint32_t tid;                    /* 0: free */
+    uint32_t entry;                  /* in flight: struct trace_entry.id; 0: nothing in flight */
+    uint64_t start_ticks;
+    uint64_t calls_begun;            /* outermost library calls */
+    uint64_t calls_recorded;
+    uint64_t calls_failed;
+    uint64_t launches_begun;
+    uint64_t launches_recorded;
+    uint64_t launches_failed;
+    uint64_t records_dropped;        /* no block was ready */
+    int64_t argument[7];             /* by-value arguments of the call in flight: m n k batch lda ldb ldc */
+};
+
+_Static_assert(sizeof(struct trace_block_header) == TRACE_HEADER_BYTES, "block header");
+_Static_assert(sizeof(struct trace_record) == 8, "record header");
+_Static_assert(sizeof(struct trace_call) == 64, "a call is one cache line");
+_Static_assert(sizeof(struct trace_slot) == 128, "slot");
+_Static_assert(sizeof(struct trace_counters) == 256, "counters");
+_Static_assert(sizeof(struct trace_signature) % 8 == 0, "signature");
+_Static_assert(sizeof(struct trace_kernel) % 8 == 0, "kernel");
+
+/* Word-wise multiply hash of content; bytes that are not a multiple of 8 are padded with zeros. Never returns 0. */
+static inline uint64_t trace_hash(const void *content, uint32_t bytes)
+{
+    const unsigned char *p = content;
+    uint64_t h = 0x9e3779b97f4a7c15ull ^ bytes;
+    while (bytes) {
+        uint64_t w = 0;
+        uint32_t take = bytes < 8 ? bytes : 8;
+        __builtin_memcpy(&w, p, take);
+        h = (h ^ w) * 0xff51afd7ed558ccdull;
+        h ^= h >> 32;
+        p += take;
+        bytes -= take;
+    }
+    return h ? h : 1;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the trace file of this process from inside a host: no lock, malloc or syscall except where said.
+ *
+ * Life: trace_writer_open() once per process incarnation (makes the file, reserves blocks), then a helper thread calls
+ * trace_writer_tend() every few milliseconds: it reserves blocks ahead. Threads write through their own struct
+ * trace_thread. A forked child finds trace_writer_is_open() false, since the state page is wiped on fork. */
+#ifndef TRACE_TRACE_WRITER_H
+#define TRACE_TRACE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+struct trace_thread; /* one a thread: its open block and slot */
+
+/* Slow path: syscalls. Creates FOLDER/<pid>-<start>-<random>.trace (O_EXCL, 0600, O_CLOEXEC), writes the PROCESS record,
+ * leaves no descriptor open (the mapping is kept). False with errno set: nothing is written in this process, and every
+ * other function here does nothing and returns NULL. Idempotent; safe against two threads at once (the second waits). */
+bool trace_writer_open(const char *folder);
+
+/* True in the process that opened, false in a forked child and before trace_writer_open(). One load. */
+bool trace_writer_is_open(void);
+
+/* Helper thread only: reserves blocks ahead (file space is really allocated, so a full disk never becomes SIGBUS), takes
+ * back blocks of threads that ended. Returns true if much was consumed since the last time: come back sooner. */
+bool trace_writer_tend(void);
+
+/* Calling thread's state; the first call of a thread takes one from those prepared ahead. NULL: none left or closed; the
+ * loss is counted. Re-entrant calls from a signal handler while the thread is writing get NULL too. */
+struct trace_thread *trace_thread_get(void);
+struct trace_slot *trace_thread_slot(struct trace_thread *thread);
+struct trace_counters *trace_writer_counters(void); /* never NULL: a private dummy when closed */
+
+/* Unique in the process, never 0. */
+uint64_t trace_thread_next_call_id(struct trace_thread *thread);
+
+/* Room for one record of SIZE bytes (header included, rounded up to 8); NULL and a counted drop if no block is ready.
+ * The caller fills everything behind the header, then commits. Nothing may be reserved in between. */
+void *trace_reserve(struct trace_thread *thread, enum trace_record_type type, size_t size);
+void trace_commit(struct trace_thread *thread, void *record);
+
+/* The same for a record that refers to a SIGNATURE or LAUNCH_SHAPE: CONTENT is that record, filled except header and id,
+ * of CONTENT_SIZE bytes (multiple of 8). If the thread's block doesn't hold it yet it is written first. *ID is its
+ * trace_hash() and *OFFSET its place in the block in which the returned record lies. */
+void *trace_reserve_with(struct trace_thread *thread, enum trace_record_type content_type, void *content,
+                         size_t content_size, enum trace_record_type type, size_t size, uint64_t *id,
+                         uint32_t *offset);
+
+/* Id of the content as trace_reserve_with() would give it, without writing anything. */
+uint64_t trace_content_id(const void *content, size_t content_size);
+
+/* Kernel names: writes a NAME record unless this process did already (or is doing so). Any thread. Returns the id. */
+uint64_t trace_name_intern(struct trace_thread *thread, const char *name);
+
+/* Convenience, slow path. */
+void trace_note(struct trace_thread *thread, enum trace_note_code code, int32_t value, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void trace_anchor(struct trace_thread *thread, uint64_t cupti_ns);
+void trace_entry_write(struct trace_thread *thread, uint32_t id, const char *name);
+
+/* At an orderly exit: END record, seals the calling thread's block. Bounded, no waiting for others. */
+void trace_writer_end(void);
+
+#endif
