@@ -125,11 +125,24 @@ SIMGPU_API uint64_t simgpu_node_id(const struct simgpu_node *node);
 SIMGPU_API uint32_t simgpu_graph_id(const struct simgpu_graph *graph);
 SIMGPU_API uint32_t simgpu_exec_id(const struct simgpu_exec *exec);
 
+/* Contexts, streams and modules; CUPTI's resource domain. Called on the thread that did it, inside the API call. */
+enum simgpu_resource_event { SIMGPU_INIT_FINISHED = 1, SIMGPU_CONTEXT_CREATED, SIMGPU_CONTEXT_DESTROYED,
+    SIMGPU_STREAM_CREATED, SIMGPU_STREAM_DESTROYED, SIMGPU_MODULE_LOADED, SIMGPU_MODULE_UNLOADED };
+struct simgpu_resource_notice {
+    enum simgpu_resource_event event;
+    void *context;             /* as programs see it, CUcontext */
+    void *stream;              /* as programs see it, CUstream */
+    uint32_t module_id;
+    const void *cubin;         /* NULL: unknown */
+    size_t cubin_bytes;
+};
+
 struct simgpu_observer {
     void (*api_enter)(struct simgpu_api_call *call);
     void (*api_exit)(struct simgpu_api_call *call);
     void (*activity)(const struct simgpu_activity *activity); /* when the item has ended on the timeline, on a synchronising or polling thread */
     void (*graph)(const struct simgpu_graph_notice *notice);
+    void (*resource)(const struct simgpu_resource_notice *notice); /* may be NULL, as each of these */
 };
 SIMGPU_API void simgpu_observe(const struct simgpu_observer *observer); /* NULL: no more */
 /* Delivers to the observer all activities that ended by now; CUPTI's flush calls it. */
