@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of ROOFTAP_* variables and its reading. In a host a value that can't be understood means the default: a
+ * stranger's process is no place to complain. The command checks values before it starts one. */
+#include "preload/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct setting settings_rows[] = {
+    {SETTING_DIR,          SETTING_PATH,   "",    0, 0,      "folder of the session, absolute; without it nothing is recorded"},
+    {SETTING_DISABLE,      SETTING_SWITCH, "off", 0, 0,      "pass every call through and record nothing"},
+    {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500", 0, 600000, "how long an exiting process may wait for its last kernel times"},
+    {SETTING_TIMING,       SETTING_SWITCH, "on",  0, 0,      "time kernels with CUPTI; off records shapes only"},
+};
+/* clang-format on */
+
+const struct setting *settings_table(size_t *count)
+{
+    *count = sizeof settings_rows / sizeof settings_rows[0];
+    return settings_rows;
+}
+
+const struct setting *settings_find(const char *variable)
+{
+    for (size_t i = 0; i < sizeof settings_rows / sizeof settings_rows[0]; i++)
+        if (!strcmp(settings_rows[i].variable, variable))
+            return &settings_rows[i];
+    return NULL;
+}
+
+static int switch_value(const char *text) /* -1: not understood */
+{
+    static const char *const on[] = {"on", "1", "yes", "true"}, *const off[] = {"off", "0", "no", "false"};
+    for (size_t i = 0; i < sizeof on / sizeof on[0]; i++) {
+        if (!strcmp(text, on[i]))
+            return 1;
+        if (!strcmp(text, off[i]))
+            return 0;
+    }
+    return -1;
+}
+
+bool settings_switch(const struct setting *row, const char *text, bool *understood)
+{
+    int value = text && *text ? switch_value(text) : switch_value(row->default_text);
+    if (understood)
+        *understood = value >= 0;
+    return value >= 0 ? value : switch_value(row->default_text) == 1;
+}
+
+/* Decimal digits only; strtoll would touch errno and take blanks and signs. -1: not understood or too large. */
+static int64_t decimal(const char *text)
+{
+    int64_t value = 0;
+    if (!*text)
+        return -1;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || value > INT64_MAX / 10 - 10)
+            return -1;
+        value = value * 10 + (*text - '0');
+    }
+    return value;
+}
+
+int64_t settings_number(const struct setting *row, const char *text, bool *understood)
+{
+    int64_t value = text && *text ? decimal(text) : decimal(row->default_text);
+    bool good = value >= row->minimum && value <= row->maximum;
+    if (understood)
+        *understood = good;
+    return good ? value : decimal(row->default_text);
+}
+
+void settings_read(struct settings *settings)
+{
+    const char *dir = getenv(SETTING_DIR);
+    settings->dir = dir && *dir == '/' ? dir : NULL;
+    settings->disable = settings_switch(settings_find(SETTING_DISABLE), getenv(SETTING_DISABLE), NULL);
+    settings->timing = settings_switch(settings_find(SETTING_TIMING), getenv(SETTING_TIMING), NULL);
+    settings->exit_wait_ms =
+        (uint32_t)settings_number(settings_find(SETTING_EXIT_WAIT_MS), getenv(SETTING_EXIT_WAIT_MS), NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment variables through which the command talks to the library in the host: one table, both sides read it.
+ * The only header of preload/ that code outside may include. Reading settings allocates nothing and can't fail. */
+#ifndef PRELOAD_SETTINGS_H
+#define PRELOAD_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SETTING_DIR "ROOFTAP_DIR"
+#define SETTING_DISABLE "ROOFTAP_DISABLE"
+#define SETTING_TIMING "ROOFTAP_TIMING"
+#define SETTING_EXIT_WAIT_MS "ROOFTAP_EXIT_WAIT_MS"
+
+enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER };
+
+struct setting {
+    const char *variable;
+    enum setting_kind kind;
+    const char *default_text; /* "" for a path that has none */
+    int64_t minimum, maximum; /* of SETTING_NUMBER */
+    const char *help;         /* one line, without a full stop */
+};
+
+/* Rows in alphabetical order of variable; *COUNT rows. */
+const struct setting *settings_table(size_t *count);
+const struct setting *settings_find(const char *variable);
+
+struct settings {
+    const char *dir; /* absolute folder of the session, points into the environment; NULL: record nothing */
+    bool disable;
+    bool timing;
+    uint32_t exit_wait_ms;
+};
+
+/* What TEXT means for ROW; NULL and nonsense mean the default. *UNDERSTOOD (may be NULL) tells nonsense apart, so that
+ * the command can refuse what the host has to live with. */
+bool settings_switch(const struct setting *row, const char *text, bool *understood);
+int64_t settings_number(const struct setting *row, const char *text, bool *understood);
+
+/* From this process's environment. */
+void settings_read(struct settings *settings);
+
+#endif
