@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long kernels took: CUPTI's activity records, joined to the library call or launch that asked for them.
+ *
+ * The join. A wrapper says kernel_timing_call_begin(call id) before the real call and kernel_timing_call_end(owner) after
+ * it; both are a few stores into one thread-local cache line. In between, CUPTI's driver-launch callbacks (same thread,
+ * inside the real call) note {correlation id, call id} in a fixed table; the end gives these entries their owner. When the
+ * kernel's record arrives later, on CUPTI's thread, its correlation id leads to call and owner. An entry that was
+ * overwritten, whose call failed or never ended, leads nowhere: the kernel is recorded without an owner and counted. */
+#ifndef CUPTI_KERNEL_TIMING_H
+#define CUPTI_KERNEL_TIMING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+/* ---- call path ---- */
+
+struct kernel_timing_context {
+    uint64_t call_id;      /* the outermost call in flight in this thread, 0: none */
+    uint32_t last_launch;  /* newest table entry made under it, index + 1; 0: none */
+    uint32_t launches;     /* entries made under it */
+    uint32_t external;     /* external correlation: an id was pushed */
+    uint32_t reserved[11];
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct kernel_timing_context) == 64, "one cache line");
+
+extern _Thread_local struct kernel_timing_context kernel_timing_context __attribute__((tls_model("initial-exec")));
+
+enum kernel_timing_state {
+    KERNEL_TIMING_IDLE = 0,     /* not started yet */
+    KERNEL_TIMING_STARTING = 1, /* some thread is at it */
+    KERNEL_TIMING_ON = 2,
+    KERNEL_TIMING_OFF = 3,      /* switched off, refused or absent: shapes only, the reason is in the trace */
+    KERNEL_TIMING_FINISHED = 4, /* the process is leaving; or a forked child, where nothing is timed */
+};
+extern _Atomic int kernel_timing_state_now;
+extern _Atomic int kernel_timing_external_now; /* join by external correlation ids */
+
+void kernel_timing_publish(enum trace_owner owner, uint64_t owner_id);
+void kernel_timing_external_push(uint64_t call_id);
+void kernel_timing_external_pop(enum trace_owner owner, uint64_t owner_id);
+
+/* Only for the outermost call: a launch or library call made inside another one says nothing here, so that the outer one
+ * owns its kernels. CALL_ID is trace_thread_next_call_id()'s; not 0. */
+static inline void kernel_timing_call_begin(uint64_t call_id)
+{
+    struct kernel_timing_context *context = &kernel_timing_context;
+    context->call_id = call_id;
+    context->last_launch = 0;
+    context->launches = 0;
+    if (__builtin_expect(atomic_load_explicit(&kernel_timing_external_now, memory_order_relaxed), 0))
+        kernel_timing_external_push(call_id);
+}
+
+/* OWNER_ID: the id of the SIGNATURE (TRACE_OWNER_CALL) or LAUNCH_SHAPE (TRACE_OWNER_LAUNCH). TRACE_OWNER_NONE, 0: the call
+ * failed, what it launched all the same belongs to nobody. */
+static inline void kernel_timing_call_end(enum trace_owner owner, uint64_t owner_id)
+{
+    struct kernel_timing_context *context = &kernel_timing_context;
+    if (context->last_launch)
+        kernel_timing_publish(owner, owner_id);
+    if (__builtin_expect(context->external, 0))
+        kernel_timing_external_pop(owner, owner_id);
+    context->call_id = 0;
+}
+
+/* ---- life ---- */
+
+struct kernel_timing_settings {
+    bool off;                  /* the user wants shapes only */
+    bool external_correlation; /* join by external correlation ids instead of the launch callbacks' */
+    const char *cupti_path;    /* NULL: find it. The string must live on */
+    uint32_t flush_period_ms;  /* 0: 200 */
+    uint32_t exit_timeout_ms;  /* 0: 1500 */
+    uint32_t buffer_count;     /* 0: 64, at most 256 */
+    uint32_t buffer_bytes;     /* 0: 1 MiB */
+};
+
+/* Once, before any of the following; nothing is called or mapped by it. */
+void kernel_timing_configure(const struct kernel_timing_settings *settings);
+
+/* From InitializeInjection(), that is inside the application's own cuInit(). The trace must be open. */
+void kernel_timing_start_from_injection(void);
+
+/* At the head of each hooked call: a load once started. Does nothing before the application's own cuInit() has succeeded
+ * (asked of the mapped driver, which is never initialised by us), and nothing while STREAM or the legacy stream captures.
+ * STREAM: CUstream of the call, NULL if not known. errno and CUDA's errors are left as they were. */
+void kernel_timing_start_slowly(void *stream);
+static inline void kernel_timing_start_if_needed(void *stream)
+{
+    if (__builtin_expect(atomic_load_explicit(&kernel_timing_state_now, memory_order_relaxed) == KERNEL_TIMING_IDLE, 0))
+        kernel_timing_start_slowly(stream);
+}
+
+/* Helper thread, every few milliseconds: device facts, flushing while kernels are outstanding, clock anchors, kernels that
+ * waited for their call to end. May block inside CUPTI. */
+void kernel_timing_tend(void);
+
+/* Orderly exit, any thread, idempotent: asks CUPTI for what is complete, in a thread of its own, and waits at most
+ * TIMEOUT_NS for it. False: CUPTI did not answer in time. It is also called by an exit handler of our own that runs before
+ * CUPTI's, with settings.exit_timeout_ms. No synchronising call is ever made. */
+bool kernel_timing_finish(uint64_t timeout_ns);
+
+enum kernel_timing_state kernel_timing_state(void);
+
+#endif
