@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole of `rooftap report` behind one call: reads a session, classifies it, prints it. Only this folder formats
+ * numbers for people; only the command decides where OUT and ERR go. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct report_options {
+    const char *session_folder; /* a session folder, or one trace file */
+    bool json;                  /* JSON.md instead of text */
+    bool all;                   /* no row is folded away */
+};
+
+enum report_exit {
+    REPORT_EXIT_OK = 0,      /* also for traces cut short */
+    REPORT_EXIT_NOTHING = 1, /* no CUDA launch seen: one line on ERR says so, with the likely reason */
+    REPORT_EXIT_BAD = 2,     /* no such folder, no session, no trace, newer major version: one line on ERR */
+};
+
+/* Returns an enum report_exit. On a terminal (isatty of OUT) a long tail of text rows is folded into one remainder row. */
+int report_command(const struct report_options *options, FILE *out, FILE *err);
+
+#endif
