@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `rooftap record -- cmd`: makes the session folder, puts the library (and stand-ins) in the
+ * target's environment, runs it and hands its end on. Everything that can go wrong is found out
+ * before the target starts. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "classify/gpu_specs.h"
+#include "cli/commands.h"
+#include "cli/environment.h"
+#include "cli/layout.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/program.h"
+#include "cli/session.h"
+#include "cli/simulation.h"
+#include "cli/target.h"
+#include "preload/settings.h"
+
+#define COMMAND "record"
+
+struct record_options {
+    const char *folder;
+    const char *simulate;
+    struct option_list sim_options;
+    const char *timing;
+    bool quiet;
+};
+
+struct recording {
+    const struct record_options *options;
+    char **argv;
+    const struct gpu_spec *gpu; /* to simulate, NULL: none */
+    struct session session;
+    struct layout layout;
+    struct program program;
+    struct environment environment;
+    struct target target;
+};
+
+/* The host has to live with nonsense in a ROOFTAP_ variable; here somebody can be told. */
+static bool check_settings(void)
+{
+    size_t count;
+    const struct setting *rows = settings_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = getenv(rows[i].variable);
+        bool understood = true;
+        if (rows[i].kind == SETTING_SWITCH)
+            settings_switch(&rows[i], text, &understood);
+        if (rows[i].kind == SETTING_NUMBER)
+            settings_number(&rows[i], text, &understood);
+        if (understood)
+            continue;
+        if (rows[i].kind == SETTING_SWITCH)
+            message_error(COMMAND, "%s is '%s'; it takes on or off", rows[i].variable, text);
+        else
+            message_error(COMMAND, "%s is '%s'; it takes a number from %lld to %lld",
+                          rows[i].variable, text, (long long)rows[i].minimum,
+                          (long long)rows[i].maximum);
+        return false;
+    }
+    return true;
+}
+
+static bool find_gpu(struct recording *recording)
+{
+    const struct record_options *options = recording->options;
+    if (!options->simulate) {
+        if (options->sim_options.count == 0)
+            return true;
+        message_error(COMMAND, "--sim-option needs --simulate GPU");
+        return false;
+    }
+    recording->gpu = gpu_spec_by_key(options->simulate);
+    if (!recording->gpu) {
+        message_error(COMMAND, "no GPU is called '%s'; 'rooftap gpus' lists the names",
+                      options->simulate);
+        return false;
+    }
+    if (recording->gpu->pci_vendor != 0 && recording->gpu->compute_capability == NULL) {
+        message_error(
+            COMMAND,
+            "'%s' is no CUDA device and can't be simulated; 'rooftap gpus' lists the names",
+            options->simulate);
+        return false;
+    }
+    return true;
+}
+
+static bool fill_environment(struct recording *recording)
+{
+    struct environment *environment = &recording->environment;
+    const char *shim = recording->layout.shim;
+    bool good = environment_copy(environment) &&
+                environment_set(environment, SETTING_DIR, recording->session.folder) &&
+                environment_append(environment, "LD_PRELOAD", shim);
+    if (good && recording->options->timing)
+        good = environment_set(environment, SETTING_TIMING, recording->options->timing);
+    /* The driver loads this library at cuInit: timing starts before the first launch, and only
+     * where CUDA is used. */
+    const char *injection = environment_get(environment, "CUDA_INJECTION64_PATH");
+    if (good && (!injection || !*injection))
+        good = environment_set(environment, "CUDA_INJECTION64_PATH", shim);
+    if (!good) {
+        message_error(COMMAND, "out of memory");
+        return false;
+    }
+    return !recording->gpu ||
+           simulation_prepare(environment, &recording->layout, recording->session.folder, COMMAND);
+}
+
+/* The ROOFTAP_ variables as the target gets them, ROOFTAP_DIR left out: folders may be moved. */
+static json_t *settings_of(const struct environment *environment)
+{
+    size_t count;
+    const struct setting *rows = settings_table(&count);
+    json_t *values = json_object();
+    for (size_t i = 0; i < count; i++) {
+        const char *text = environment_get(environment, rows[i].variable);
+        if (strcmp(rows[i].variable, SETTING_DIR) != 0)
+            json_object_set_new(values, rows[i].variable,
+                                json_string(text && *text ? text : rows[i].default_text));
+    }
+    return values;
+}
+
+static void examine_target(struct recording *recording)
+{
+    if (!program_examine(&recording->program, recording->argv[0]))
+        return;
+    const char *obstacle = program_obstacle(&recording->program);
+    if (obstacle)
+        message_error(COMMAND, "'%s' %s; it runs, but is not recorded", recording->program.path,
+                      obstacle);
+    else if (recording->gpu)
+        simulation_examine(&recording->program, COMMAND);
+}
+
+/* Everything up to the target's first instruction. False: one line has been printed. */
+static bool prepare(struct recording *recording)
+{
+    if (!layout_find(&recording->layout, recording->session.folder, COMMAND))
+        return false;
+    if (recording->gpu && !simulation_write_device(recording->session.folder, recording->gpu,
+                                                   &recording->options->sim_options, COMMAND))
+        return false;
+    if (!fill_environment(recording))
+        return false;
+    examine_target(recording);
+    if (!target_prepare(&recording->target, recording->argv, recording->environment.entries)) {
+        message_error(COMMAND, "no process could be made: %m");
+        return false;
+    }
+    json_t *settings = settings_of(&recording->environment);
+    bool begun = session_begin(&recording->session, recording->argv, recording->target.pid,
+                               recording->options->simulate, settings, COMMAND);
+    json_decref(settings);
+    if (!begun)
+        target_cancel(&recording->target);
+    return begun;
+}
+
+static int run(struct recording *recording)
+{
+    int error = target_start(&recording->target);
+    if (error) {
+        errno = error;
+        message_error(COMMAND, "'%s' can't be run: %m", recording->argv[0]);
+        session_discard(&recording->session);
+        return target_exec_status(error);
+    }
+    struct simulation_watch watch = {recording->layout.simulator_folder, COMMAND, false};
+    int status = target_wait(&recording->target, recording->gpu ? simulation_watch : NULL, &watch);
+    session_end(&recording->session, status, COMMAND);
+    if (!recording->options->quiet)
+        message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it",
+                      recording->session.shown, recording->session.shown);
+    session_close(&recording->session);
+    environment_free(&recording->environment);
+    return target_pass_on(status);
+}
+
+static int record(const struct record_options *options, char **argv)
+{
+    struct recording recording = {.options = options, .argv = argv};
+    if (!check_settings() || !find_gpu(&recording) ||
+        !session_open(&recording.session, options->folder, COMMAND))
+        return EXIT_USAGE;
+    if (!prepare(&recording)) {
+        session_discard(&recording.session);
+        environment_free(&recording.environment);
+        return EXIT_USAGE;
+    }
+    return run(&recording);
+}
+
+int cmd_record(int argc, char **argv)
+{
+    static struct record_options options;
+    /* clang-format off */
+    static const struct option_row rows[] = {
+        {"output",     'o', OPTION_TEXT,   &options.folder,      "DIR",       "session folder; without it ./rooftap-<UTC time>-<pid>"},
+        {"simulate",   's', OPTION_TEXT,   &options.simulate,    "GPU",       "run on a simulated GPU: a name that 'rooftap gpus' lists"},
+        {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2"},
+        {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on), or record shapes only"},
+        {"quiet",      'q', OPTION_FLAG,   &options.quiet,       NULL,        "don't say where the session lies"},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
+    };
+    /* clang-format on */
+    static const struct option_set set = {
+        .command = COMMAND,
+        .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",
+        .about = "Runs COMMAND and notes the matrix multiplies and kernel launches that it and its "
+                 "children ask of\n"
+                 "the GPU, with shapes and times. 'rooftap report' shows them.",
+        .rows = rows,
+        .footer =
+            "The exit status is COMMAND's own, and so is a death by a signal; 126 or 127 if it "
+            "can't be run,\n"
+            "as in a shell; 2 for bad usage or a folder that can't be used, before COMMAND starts.",
+    };
+    int first;
+    switch (options_parse(&set, argc, argv, &first)) {
+    case OPTIONS_HELP:
+        return 0;
+    case OPTIONS_BAD:
+        return EXIT_USAGE;
+    case OPTIONS_OK:
+        break;
+    }
+    if (first == argc) {
+        message_error(COMMAND,
+                      "no command to run; rooftap record [OPTION]... -- COMMAND [ARGUMENT]...");
+        return EXIT_USAGE;
+    }
+    int status = record(&options, argv + first);
+    free(options.sim_options.values);
+    return status;
+}

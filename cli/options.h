@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of one command: a table drives both parsing and help, so the two can't disagree. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+enum { EXIT_USAGE = 2 }; /* also: a file or folder that can't be used */
+
+enum option_kind {
+    OPTION_FLAG,   /* destination: bool, set to true */
+    OPTION_TEXT,   /* destination: const char * */
+    OPTION_CHOICE, /* destination: const char *; one of the words of value_name, "on|off" */
+    OPTION_LIST,   /* destination: struct option_list, one more value each time */
+};
+
+struct option_list {
+    const char **values; /* borrowed from argv; the array lives as long as the command */
+    int count;
+};
+
+struct option_row {
+    const char *long_name; /* NULL ends a table */
+    char short_name;       /* 0: none */
+    enum option_kind kind;
+    void *destination;
+    const char *value_name; /* as help shows it; NULL for a flag */
+    const char *help;
+};
+
+struct option_set {
+    const char *command;  /* "record" */
+    const char *synopsis; /* what follows the command's name in the usage line */
+    const char *about;    /* one or more lines */
+    const struct option_row *rows;
+    const char *footer; /* printed after the options, or NULL */
+};
+
+enum options_result {
+    OPTIONS_OK,
+    OPTIONS_HELP, /* help went to standard output: exit 0 */
+    OPTIONS_BAD,  /* one line went to standard error: exit EXIT_USAGE */
+};
+
+/* Reads options up to the first argument that is none, or `--`; *FIRST is the index of what
+ * follows. */
+enum options_result options_parse(const struct option_set *set, int argc, char **argv, int *first);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads ELF headers of the target's file. Everything is checked against the file's length; what is
+ * odd is left alone, since a wrong warning is worse than none. */
+#include "cli/program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+struct image {
+    const unsigned char *bytes;
+    size_t size;
+};
+
+static const void *at(const struct image *image, uint64_t offset, uint64_t size)
+{
+    if (offset > image->size || size > image->size - offset)
+        return NULL;
+    return image->bytes + offset;
+}
+
+/* Tables of structs start aligned in every file that a linker wrote. */
+static const void *table_at(const struct image *image, uint64_t offset, uint64_t size)
+{
+    return offset % 8 ? NULL : at(image, offset, size);
+}
+
+static const char *text_at(const struct image *image, uint64_t offset)
+{
+    const char *text = at(image, offset, 1);
+    return text && memchr(text, '\0', image->size - offset) ? text : NULL;
+}
+
+static bool runnable(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool find_on_path(const char *command, char *out)
+{
+    if (strchr(command, '/'))
+        return snprintf(out, PATH_MAX, "%s", command) < PATH_MAX && runnable(out);
+    const char *path = getenv("PATH");
+    if (!path)
+        path = "/bin:/usr/bin";
+    for (const char *item = path; item; item = strchr(item, ':') ? strchr(item, ':') + 1 : NULL) {
+        int length = (int)strcspn(item, ":");
+        const char *slash = length ? "/" : "";
+        if (snprintf(out, PATH_MAX, "%.*s%s%s", length, item, slash, command) < PATH_MAX &&
+            runnable(out))
+            return true;
+    }
+    return false;
+}
+
+/* "#!/usr/bin/env python3" runs python3, "#!/bin/sh" runs /bin/sh. */
+static bool find_interpreter(const struct image *image, char *out)
+{
+    char line[256] = "";
+    size_t length = image->size < sizeof line - 1 ? image->size : sizeof line - 1;
+    memcpy(line, image->bytes, length);
+    line[strcspn(line, "\n")] = '\0';
+    char *rest, *interpreter = strtok_r(line + 2, " \t", &rest);
+    if (!interpreter)
+        return false;
+    const char *base = strrchr(interpreter, '/');
+    const char *argument = strtok_r(NULL, " \t", &rest);
+    if (base && strcmp(base, "/env") == 0 && argument && *argument != '-' && !strchr(argument, '='))
+        return find_on_path(argument, out);
+    return find_on_path(interpreter, out);
+}
+
+/* Host code made by the CUDA compiler carries its kernels in .nv_fatbin and registers them at
+ * start-up. If that function is not imported, the runtime that has it is inside the file. */
+static bool has_static_cuda_runtime(const struct image *image, const Elf64_Ehdr *header)
+{
+    const Elf64_Shdr *sections =
+        table_at(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
+    if (!sections || header->e_shentsize != sizeof *sections ||
+        header->e_shstrndx >= header->e_shnum)
+        return false;
+    const Elf64_Shdr *names = &sections[header->e_shstrndx];
+    bool kernels = false;
+    for (int i = 0; i < header->e_shnum; i++) {
+        const char *name = text_at(image, names->sh_offset + sections[i].sh_name);
+        kernels |= name && strcmp(name, ".nv_fatbin") == 0;
+    }
+    if (!kernels)
+        return false;
+    for (int i = 0; i < header->e_shnum; i++) {
+        const Elf64_Shdr *section = &sections[i];
+        if (section->sh_type != SHT_DYNSYM || section->sh_link >= header->e_shnum)
+            continue;
+        const Elf64_Sym *symbols = table_at(image, section->sh_offset, section->sh_size);
+        for (uint64_t s = 0; symbols && s < section->sh_size / sizeof *symbols; s++) {
+            const char *name =
+                text_at(image, sections[section->sh_link].sh_offset + symbols[s].st_name);
+            if (name && strcmp(name, "__cudaRegisterFatBinary") == 0 &&
+                symbols[s].st_shndx == SHN_UNDEF)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The dynamic loader itself has no interpreter either, but it has a name. */
+static bool is_static(const struct image *image, const Elf64_Ehdr *header)
+{
+    const Elf64_Phdr *segments =
+        table_at(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
+    if (!segments || header->e_phentsize != sizeof *segments)
+        return false;
+    for (int i = 0; i < header->e_phnum; i++) {
+        if (segments[i].p_type == PT_INTERP)
+            return false;
+        if (segments[i].p_type != PT_DYNAMIC)
+            continue;
+        const Elf64_Dyn *dynamic = table_at(image, segments[i].p_offset, segments[i].p_filesz);
+        for (uint64_t d = 0; dynamic && d < segments[i].p_filesz / sizeof *dynamic; d++)
+            if (dynamic[d].d_tag == DT_SONAME)
+                return false;
+    }
+    return true;
+}
+
+static void examine_elf(struct program *program, const struct image *image)
+{
+    const Elf64_Ehdr *header = at(image, 0, sizeof *header);
+    Elf64_Ehdr own;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    bool comparable = fd >= 0 && read(fd, &own, sizeof own) == sizeof own;
+    if (fd >= 0)
+        close(fd);
+    if (!header || !comparable)
+        return;
+    program->elf = true;
+    program->foreign = header->e_ident[EI_CLASS] != own.e_ident[EI_CLASS] ||
+                       header->e_ident[EI_DATA] != own.e_ident[EI_DATA] ||
+                       header->e_machine != own.e_machine;
+    if (program->foreign || header->e_ident[EI_CLASS] != ELFCLASS64)
+        return;
+    program->statically_linked = is_static(image, header);
+    program->static_cuda_runtime = has_static_cuda_runtime(image, header);
+}
+
+static bool is_privileged(const char *path, const struct stat *status)
+{
+    if ((status->st_mode & S_ISUID) && status->st_uid != getuid())
+        return true;
+    if ((status->st_mode & S_ISGID) && status->st_gid != getgid())
+        return true;
+    return getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+static bool map_file(const char *path, struct image *image, struct stat *status)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    void *bytes = MAP_FAILED;
+    if (fstat(fd, status) == 0 && status->st_size >= 4)
+        bytes = mmap(NULL, (size_t)status->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    *image = (struct image){bytes, (size_t)status->st_size};
+    return bytes != MAP_FAILED;
+}
+
+bool program_examine(struct program *program, const char *command)
+{
+    *program = (struct program){0};
+    if (!find_on_path(command, program->path))
+        return false;
+    for (int depth = 0; depth < 4; depth++) { /* the kernel follows that many interpreters */
+        struct image image;
+        struct stat status;
+        if (!map_file(program->path, &image, &status))
+            return true; /* executable but not readable: nothing can be said */
+        bool script = memcmp(image.bytes, "#!", 2) == 0 && find_interpreter(&image, program->path);
+        if (!script) {
+            program->privileged = is_privileged(program->path, &status);
+            if (memcmp(image.bytes, ELFMAG, SELFMAG) == 0)
+                examine_elf(program, &image);
+        }
+        munmap((void *)image.bytes, image.size);
+        if (!script)
+            break;
+    }
+    return true;
+}
+
+const char *program_obstacle(const struct program *program)
+{
+    if (program->privileged)
+        return "runs with another user's or the file's own rights, so the loader takes no "
+               "LD_PRELOAD";
+    if (!program->elf)
+        return NULL;
+    if (program->foreign)
+        return "is built for another machine or word size than rooftap";
+    if (program->statically_linked)
+        return "is statically linked, so the loader never sees LD_PRELOAD";
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be said of a program from its file before it runs: whether the loader will honour
+ * LD_PRELOAD for it. */
+#ifndef CLI_PROGRAM_H
+#define CLI_PROGRAM_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct program {
+    char path[PATH_MAX];    /* the file that the kernel runs: of a script its interpreter */
+    bool elf;               /* it was understood; else nothing below holds */
+    bool foreign;           /* of another word size or machine than this command */
+    bool statically_linked; /* no dynamic loader, so no LD_PRELOAD */
+    bool privileged; /* runs as another user or with capabilities: the loader drops LD_PRELOAD */
+    bool static_cuda_runtime; /* CUDA's runtime is inside, not in libcudart.so */
+};
+
+/* False if no such program was found; exec will tell why. */
+bool program_examine(struct program *program, const char *command);
+/* Why PROGRAM can't be recorded, as the end of a sentence; NULL if nothing speaks against it. */
+const char *program_obstacle(const struct program *program);
+
+#endif

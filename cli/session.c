@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the folder and keeps session.json whole: every version is written beside and renamed over
+ * the last. */
+#include "cli/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/message.h"
+#include "trace/trace.h"
+
+static int64_t realtime_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool default_name(char *out)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    char text[32];
+    if (!gmtime_r(&now, &utc) || !strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc))
+        return false;
+    snprintf(out, PATH_MAX, "./rooftap-%s-%ld", text, (long)getpid());
+    return true;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), ending_length = strlen(ending);
+    return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
+}
+
+/* What marks FOLDER as used before; empty if nothing does. False if it can't be read. */
+static bool find_old_session(const char *folder, char *found, size_t size)
+{
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return false;
+    found[0] = '\0';
+    for (struct dirent *entry; (entry = readdir(directory));)
+        if (strcmp(entry->d_name, SESSION_FILE) == 0 || ends_with(entry->d_name, TRACE_FILE_SUFFIX))
+            snprintf(found, size, "%s", entry->d_name);
+    closedir(directory);
+    return true;
+}
+
+bool session_open(struct session *session, const char *folder, const char *command)
+{
+    *session = (struct session){0};
+    char found[NAME_MAX + 1];
+    if (!folder && !default_name(session->shown)) {
+        message_error(command, "the clock can't be read; name a folder with -o DIR");
+        return false;
+    }
+    if (folder && snprintf(session->shown, PATH_MAX, "%s", folder) >= PATH_MAX) {
+        message_error(command, "the name of the session folder is longer than %d bytes", PATH_MAX);
+        return false;
+    }
+    session->made =
+        mkdir(session->shown, 0700) == 0; /* command lines and traces are the user's own */
+    if (!session->made && errno != EEXIST) {
+        message_error(command,
+                      "the session folder '%s' can't be made: %m; choose another with -o DIR",
+                      session->shown);
+        return false;
+    }
+    if (!realpath(session->shown, session->folder) ||
+        !find_old_session(session->folder, found, sizeof found)) {
+        message_error(command,
+                      "the session folder '%s' can't be used: %m; choose another with -o DIR",
+                      session->shown);
+        session_discard(session);
+        return false;
+    }
+    if (*found) {
+        message_error(command,
+                      "'%s' already holds a session (%s); choose another folder with -o DIR",
+                      session->shown, found);
+        return false;
+    }
+    return true;
+}
+
+static bool write_all(int fd, const char *text)
+{
+    for (size_t length = strlen(text); length;) {
+        ssize_t written = write(fd, text, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        text += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* The first version must not replace that of a session begun in between; file systems without the
+ * flag just rename. */
+static bool put_in_place(int folder, bool replace)
+{
+    if (!replace &&
+        renameat2(folder, SESSION_FILE ".new", folder, SESSION_FILE, RENAME_NOREPLACE) == 0)
+        return true;
+    if (!replace && errno != EINVAL && errno != ENOSYS)
+        return false;
+    return renameat(folder, SESSION_FILE ".new", folder, SESSION_FILE) == 0;
+}
+
+static bool save(struct session *session, const char *command)
+{
+    bool good = false;
+    char *text = json_dumps(session->document, JSON_INDENT(2));
+    int folder = open(session->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = folder < 0 ? -1
+                        : openat(folder, SESSION_FILE ".new",
+                                 O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (text && fd >= 0)
+        good = write_all(fd, text) && write_all(fd, "\n");
+    if (fd >= 0)
+        good = close(fd) == 0 && good;
+    good = good && put_in_place(folder, session->begun);
+    if (!good) {
+        message_error(command, "'%s/%s' can't be written: %m; choose another folder with -o DIR",
+                      session->shown, SESSION_FILE);
+        if (folder >= 0)
+            unlinkat(folder, SESSION_FILE ".new", 0);
+    }
+    if (folder >= 0)
+        close(folder);
+    free(text);
+    return good;
+}
+
+/* JSON is UTF-8, arguments are bytes: each byte that does not fit becomes U+FFFD. */
+static json_t *text_value(const char *bytes)
+{
+    json_t *value = json_string(bytes);
+    if (value)
+        return value;
+    size_t length = strlen(bytes);
+    char *text = malloc(length * 3 + 1), *out = text;
+    if (!text)
+        return json_null();
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)bytes[i] < 128)
+            *out++ = bytes[i];
+        else
+            out = stpcpy(out, "\xef\xbf\xbd");
+    }
+    *out = '\0';
+    value = json_string(text);
+    free(text);
+    return value ? value : json_null();
+}
+
+static json_t *text_list(char **values)
+{
+    json_t *list = json_array();
+    for (; *values; values++)
+        json_array_append_new(list, text_value(*values));
+    return list;
+}
+
+bool session_begin(struct session *session, char **argv, pid_t pid, const char *simulate,
+                   json_t *settings, const char *command)
+{
+    struct utsname system = {0};
+    char working_folder[PATH_MAX] = "", kernel[sizeof system.sysname + sizeof system.release + 2];
+    uname(&system);
+    snprintf(kernel, sizeof kernel, "%s %s", system.sysname, system.release);
+    if (!getcwd(working_folder, sizeof working_folder))
+        working_folder[0] = '\0';
+    session->document = json_object();
+    json_object_set_new(session->document, "schema", json_integer(1));
+    json_object_set_new(session->document, "rooftap_version", json_string(ROOFTAP_VERSION));
+    json_object_set_new(session->document, "command", text_list(argv));
+    json_object_set_new(session->document, "working_directory",
+                        *working_folder ? text_value(working_folder) : json_null());
+    json_object_set_new(session->document, "host", text_value(system.nodename));
+    json_object_set_new(session->document, "kernel", text_value(kernel));
+    json_object_set_new(session->document, "started_realtime_ns", json_integer(realtime_ns()));
+    json_object_set_new(session->document, "simulate",
+                        simulate ? json_string(simulate) : json_null());
+    json_object_set(session->document, "settings", settings);
+    json_object_set_new(session->document, "target_pid", json_integer(pid));
+    session->begun = save(session, command);
+    return session->begun;
+}
+
+bool session_end(struct session *session, int wait_status, const char *command)
+{
+    bool by_signal = WIFSIGNALED(wait_status);
+    int value = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+    json_object_set_new(session->document, "ended_realtime_ns", json_integer(realtime_ns()));
+    json_object_set_new(
+        session->document, "exit",
+        json_pack("{s:s, s:i}", "kind", by_signal ? "signal" : "exit", "value", value));
+    return save(session, command);
+}
+
+static void remove_file(const struct session *session, const char *name)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", session->folder, name) < PATH_MAX)
+        unlink(path);
+}
+
+void session_discard(struct session *session)
+{
+    if (session->begun)
+        remove_file(session, SESSION_FILE);
+    if (session->made) {
+        remove_file(session, ".lib");
+        remove_file(session, "simulated-gpu.conf");
+        rmdir(session->shown);
+    }
+    session_close(session);
+}
+
+void session_close(struct session *session)
+{
+    json_decref(session->document);
+    session->document = NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session folder: session.json, written here, and one trace file a process, written by the
+ * library in the host. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <jansson.h>
+
+#define SESSION_FILE "session.json"
+
+struct session {
+    char folder[PATH_MAX]; /* absolute */
+    char shown[PATH_MAX];  /* as the user knows it */
+    bool made;             /* the folder did not exist before */
+    bool begun;            /* session.json is there */
+    json_t *document;
+};
+
+/* FOLDER NULL: ./rooftap-<UTC time>-<pid>. False: one line has been printed; nothing is left
+ * behind. */
+bool session_open(struct session *session, const char *folder, const char *command);
+/* Writes session.json; the target has PID and waits. SIMULATE and SETTINGS (borrowed) may be NULL.
+ */
+bool session_begin(struct session *session, char **argv, pid_t pid, const char *simulate,
+                   json_t *settings, const char *command);
+/* Adds the end. */
+bool session_end(struct session *session, int wait_status, const char *command);
+/* Nothing ran: takes back what open and begin made, as far as it is this session's. */
+void session_discard(struct session *session);
+void session_close(struct session *session);
+
+#endif
