@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the CUPTI stand-in share. The observer (observer.c) hears from the core; callbacks.c tells the
+ * subscriber, records.c makes activity records, buffers.c holds and delivers them. No function of the core is called
+ * while a lock is held here. */
+#ifndef SIM_CUPTI_STAND_IN_H
+#define SIM_CUPTI_STAND_IN_H
+
+#include "sim/core/simgpu.h"
+
+#include <cupti.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The newest record structs of this CUDA version, which are the only ones that its CUPTI makes. */
+#if SIM_CUDA_MAJOR >= 13
+#define KERNEL_RECORD  CUpti_ActivityKernel10
+#define CONTEXT_RECORD CUpti_ActivityContext3
+#else
+#define KERNEL_RECORD  CUpti_ActivityKernel9
+#define CONTEXT_RECORD CUpti_ActivityContext3
+#endif
+#define MEMCPY_RECORD   CUpti_ActivityMemcpy6
+#define MEMSET_RECORD   CUpti_ActivityMemset4
+#define DEVICE_RECORD   CUpti_ActivityDevice5
+#define API_RECORD      CUpti_ActivityAPI
+#define EXTERNAL_RECORD CUpti_ActivityExternalCorrelation
+
+enum { SIM_CONTEXT_ID = 1, SIM_DEVICE_ID = 0 };
+
+/* Remembers RESULT for cuptiGetLastError and passes it on. */
+CUptiResult result_done(CUptiResult result);
+
+/* The first line of an entry point: an injected fault of that name is returned instead. */
+#define DOOR()                                          \
+    do {                                                \
+        int fault_ = simgpu_fault(__func__);            \
+        if (fault_)                                     \
+            return result_done((CUptiResult)fault_);    \
+    } while (0)
+
+/* ---- observer.c ---- */
+void observer_install(void); /* from now on the core tells us; once */
+void observer_remove(void);
+
+/* ---- callbacks.c ---- */
+void callbacks_api(const struct simgpu_api_call *call, uint64_t *correlation_data, CUpti_ApiCallbackSite site);
+void callbacks_graph(const struct simgpu_graph_notice *notice);
+void callbacks_resource(const struct simgpu_resource_notice *notice);
+void callbacks_reset(void);
+
+/* ---- records.c ---- */
+void records_api_enter(const struct simgpu_api_call *call);
+void records_api_exit(const struct simgpu_api_call *call);
+void records_activity(const struct simgpu_activity *activity);
+void records_context(void);
+void records_disable_all(void);
+
+/* ---- buffers.c ---- */
+void buffers_put(const void *record, size_t bytes);
+void buffers_prepare(void); /* asks the client for a buffer if none is held, as the first launch does */
+size_t buffers_record_bytes(const CUpti_Activity *record); /* 0: none of ours */
+
+/* ---- clock.c ---- */
+uint64_t clock_convert(uint64_t realtime_ns); /* to the unit of the client's timestamp callback, if it has one */
+bool attribute_zeroed_buffers(void);
+CUpti_ActivityThreadIdType thread_id_type(void);
+
+/* ---- external.c ---- */
+void external_records(uint32_t correlation_id); /* one per kind of the thread's stacks */
+
+/* ---- generated ---- */
+struct callback_name {
+    uint32_t cbid;
+    const char *name;
+};
+extern const struct callback_name driver_callback_names[], runtime_callback_names[], result_names[];
+extern const unsigned driver_callback_names_count, runtime_callback_names_count, result_names_count;
+
+#endif
