@@ -81,7 +81,7 @@ static bool find_gpu(struct recording *recording)
                       options->simulate);
         return false;
     }
-    if (recording->gpu->pci_vendor != 0 && recording->gpu->compute_capability == NULL) {
+    if (!simulation_possible(recording->gpu)) {
         message_error(
             COMMAND,
             "'%s' is no CUDA device and can't be simulated; 'rooftap gpus' lists the names",
@@ -143,11 +143,18 @@ static void examine_target(struct recording *recording)
 /* Everything up to the target's first instruction. False: one line has been printed. */
 static bool prepare(struct recording *recording)
 {
-    if (!layout_find(&recording->layout, recording->session.folder, COMMAND))
+    struct session *session = &recording->session;
+    bool found = layout_find(&recording->layout, session->folder, COMMAND);
+    if (recording->layout.linked)
+        session_add_file(session, LAYOUT_LINK);
+    if (!found)
         return false;
-    if (recording->gpu && !simulation_write_device(recording->session.folder, recording->gpu,
-                                                   &recording->options->sim_options, COMMAND))
-        return false;
+    if (recording->gpu) {
+        if (!simulation_write_device(session->folder, recording->gpu,
+                                     &recording->options->sim_options, COMMAND))
+            return false;
+        session_add_file(session, SIMULATION_DEVICE_FILE);
+    }
     if (!fill_environment(recording))
         return false;
     examine_target(recording);
@@ -156,7 +163,7 @@ static bool prepare(struct recording *recording)
         return false;
     }
     json_t *settings = settings_of(&recording->environment);
-    bool begun = session_begin(&recording->session, recording->argv, recording->target.pid,
+    bool begun = session_begin(session, recording->argv, recording->target.pid,
                                recording->options->simulate, settings, COMMAND);
     json_decref(settings);
     if (!begun)
@@ -166,6 +173,7 @@ static bool prepare(struct recording *recording)
 
 static int run(struct recording *recording)
 {
+    environment_free(&recording->environment); /* the child has its copy */
     int error = target_start(&recording->target);
     if (error) {
         errno = error;
@@ -180,7 +188,6 @@ static int run(struct recording *recording)
         message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it",
                       recording->session.shown, recording->session.shown);
     session_close(&recording->session);
-    environment_free(&recording->environment);
     return target_pass_on(status);
 }
 

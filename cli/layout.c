@@ -37,24 +37,26 @@ static bool folder_beside_executable(char *out)
 
 static bool link_to(const char *folder, const char *target, char *out)
 {
-    if (!loader_can_name(folder) || !join(out, folder, ".lib"))
+    if (!loader_can_name(folder) || !join(out, folder, LAYOUT_LINK))
         return false;
     return symlink(target, out) == 0;
 }
 
-static bool make_nameable(char *folder, const char *link_folder)
+static bool make_nameable(struct layout *layout, const char *link_folder)
 {
     char temporary[] = "/tmp/rooftap-lib-XXXXXX";
     char link[PATH_MAX];
-    if (!link_to(link_folder, folder, link) &&
-        !(mkdtemp(temporary) && link_to(temporary, folder, link)))
+    layout->linked = link_to(link_folder, layout->library_folder, link);
+    if (!layout->linked &&
+        !(mkdtemp(temporary) && link_to(temporary, layout->library_folder, link)))
         return false;
-    strcpy(folder, link); /* both are PATH_MAX */
+    strcpy(layout->library_folder, link); /* both are PATH_MAX */
     return true;
 }
 
 bool layout_find(struct layout *layout, const char *link_folder, const char *command)
 {
+    layout->linked = false;
     if (!folder_beside_executable(layout->library_folder) ||
         !join(layout->shim, layout->library_folder, "librooftap.so") ||
         access(layout->shim, R_OK) != 0) {
@@ -65,7 +67,7 @@ bool layout_find(struct layout *layout, const char *link_folder, const char *com
     if (!loader_can_name(layout->library_folder)) {
         char real[PATH_MAX];
         strcpy(real, layout->library_folder);
-        if (!make_nameable(layout->library_folder, link_folder)) {
+        if (!make_nameable(layout, link_folder)) {
             message_error(command,
                           "'%s' holds a character that LD_PRELOAD can't carry, and no link "
                           "to it could be made (%m); install rooftap elsewhere",

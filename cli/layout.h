@@ -7,10 +7,13 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#define LAYOUT_LINK ".lib"
+
 struct layout {
     char library_folder[PATH_MAX]; /* absolute, resolved, as a loader variable can name it */
     char shim[PATH_MAX];           /* librooftap.so in it */
     char simulator_folder[PATH_MAX];
+    bool linked; /* LAYOUT_LINK was made in the link folder */
 };
 
 /* Loader variables are lists split at blanks and colons. If the real path has such a character, a

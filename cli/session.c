@@ -219,15 +219,23 @@ static void remove_file(const struct session *session, const char *name)
         unlink(path);
 }
 
+void session_add_file(struct session *session, const char *name)
+{
+    size_t i = 0;
+    while (i < sizeof session->added / sizeof session->added[0] - 1 && session->added[i])
+        i++;
+    session->added[i] = name;
+}
+
 void session_discard(struct session *session)
 {
     if (session->begun)
         remove_file(session, SESSION_FILE);
-    if (session->made) {
-        remove_file(session, ".lib");
-        remove_file(session, "simulated-gpu.conf");
+    for (size_t i = 0; i < sizeof session->added / sizeof session->added[0]; i++)
+        if (session->added[i])
+            remove_file(session, session->added[i]);
+    if (session->made)
         rmdir(session->shown);
-    }
     session_close(session);
 }
 

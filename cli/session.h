@@ -17,6 +17,7 @@ struct session {
     char shown[PATH_MAX];  /* as the user knows it */
     bool made;             /* the folder did not exist before */
     bool begun;            /* session.json is there */
+    const char *added[4];  /* names of other files that belong to it; discard removes them */
     json_t *document;
 };
 
@@ -29,6 +30,8 @@ bool session_begin(struct session *session, char **argv, pid_t pid, const char *
                    json_t *settings, const char *command);
 /* Adds the end. */
 bool session_end(struct session *session, int wait_status, const char *command);
+/* NAME is static text. */
+void session_add_file(struct session *session, const char *name);
 /* Nothing ran: takes back what open and begin made, as far as it is this session's. */
 void session_discard(struct session *session);
 void session_close(struct session *session);

@@ -30,6 +30,12 @@ static const char *const preloaded[] = {
 };
 /* clang-format on */
 
+bool simulation_possible(const struct gpu_spec *gpu)
+{
+    enum { PCI_VENDOR_NVIDIA = 0x10de };
+    return gpu->pci_vendor == PCI_VENDOR_NVIDIA || strcmp(gpu->key, "unit") == 0;
+}
+
 static void write_row(FILE *file, const struct gpu_spec *gpu)
 {
     /* The key, not the driver's name: it is unique, and the report finds the same row again by it.

@@ -16,6 +16,8 @@
 
 #define SIMULATION_DEVICE_FILE "simulated-gpu.conf"
 
+/* CUDA devices, and the one that exists in the simulator only. */
+bool simulation_possible(const struct gpu_spec *gpu);
 /* Writes FOLDER/simulated-gpu.conf from the row; OVERRIDES are KEY=VALUE. False: one line has been
  * printed. */
 bool simulation_write_device(const char *folder, const struct gpu_spec *gpu,

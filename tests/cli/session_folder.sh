@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Where sessions lie: a name of their own by default, never over an old one, never half made.
+. "$(dirname "$0")/common.sh"
+
+"$ROOFTAP" record -q -- true && "$ROOFTAP" record -q -- true
+expect "sessions of two runs" 2 "$(ls -d rooftap-*/session.json | wc -l)"
+ls -d rooftap-* | grep -Evx 'rooftap-[0-9]{8}T[0-9]{6}Z-[0-9]+' && fail "name of a session folder"
+expect "rights" 700 "$(stat -c %a rooftap-* | sort -u)"
+
+"$ROOFTAP" record -q -o once -- true
+cp once/session.json before
+expect_usage_error "already holds a session" record -o once -- touch started
+cmp -s before once/session.json || fail "an old session was touched"
+mkdir traces && touch traces/1.trace
+expect_usage_error "already holds a session" record -o traces -- touch started
+
+touch file
+expect_usage_error "'file'" record -o file -- touch started
+expect_usage_error "no/parent" record -o no/parent -- touch started
+mkdir mine && touch mine/notes
+"$ROOFTAP" record -q -o mine -- true || fail "a folder without a session is usable"
+[ -e mine/notes ] || fail "a file of the user's is gone"
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir -m 500 locked
+    expect_usage_error "locked" record -o locked -- touch started
+fi
+expect_usage_error "/proc" record -o /proc/self/task -- touch started
+[ ! -e started ] || fail "a target was started in spite of an unusable folder"
+
+# Failing to run takes everything back, so that the same folder can be used again.
+"$ROOFTAP" record -q -o again --simulate unit -- ./no-such-program 2>/dev/null
+[ ! -e again ] || fail "a session of nothing was left"
+mkdir kept
+"$ROOFTAP" record -q -o kept --simulate unit -- ./no-such-program 2>/dev/null
+expect "a folder that was there" "" "$(ls -A kept)"
+
+python3 - <<'PY' || fail "session.json"
+import json, os
+session = json.load(open("once/session.json"))
+assert session["schema"] == 1 and session["command"] == ["true"] and session["simulate"] is None, session
+assert session["working_directory"] == os.getcwd(), session
+assert session["target_pid"] > 0 and session["host"] and session["kernel"].startswith("Linux "), session
+assert session["settings"]["ROOFTAP_TIMING"] == "on", session
+PY
+"$ROOFTAP" record -q -o odd -- sh -c : "$(printf 'b\377d "q"')"
+python3 -c 'import json; c = json.load(open("odd/session.json"))["command"]; assert c[3] == "b\ufffdd \"q\"", c' ||
+    fail "an argument that is not UTF-8"
+
+# While the target runs, session.json is there and has no end yet.
+"$ROOFTAP" record -q -o during -- cat during/session.json >seen
+python3 -c 'import json; s = json.load(open("seen")); assert "exit" not in s and s["target_pid"], s' ||
+    fail "session.json while the target runs"
+finish

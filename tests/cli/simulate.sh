@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# --simulate writes the device from the GPU table and puts the stand-ins, and only them, in the target's way.
+. "$(dirname "$0")/common.sh"
+
+"$ROOFTAP" record -q -o session --simulate rtx4090 --sim-option gemm_kernels=2 --sim-option startup_ns=1 -- \
+    sh -c 'echo "$SIMGPU_DEVICE"; echo "$LD_LIBRARY_PATH"; echo "$LD_PRELOAD"' >seen
+expect "device file" "$PWD/session/simulated-gpu.conf" "$(sed -n 1p seen)"
+sims=$(sed -n 2p seen)
+[ -d "$sims" ] || fail "LD_LIBRARY_PATH '$sims' is no folder"
+sed -n 3p seen | grep -q "librooftap.so:.*/libcuda.so.1" || fail "LD_PRELOAD: $(sed -n 3p seen)"
+for library in $(sed -n 3p seen | tr : ' '); do
+    [ -e "$library" ] || fail "$library is preloaded and does not exist"
+done
+LD_LIBRARY_PATH=/their/own "$ROOFTAP" record -q -o prepended --simulate unit -- sh -c 'echo "$LD_LIBRARY_PATH"' >seen
+expect "LD_LIBRARY_PATH of the user" "$sims:/their/own" "$(cat seen)"
+
+"$ROOFTAP" gpus --json >gpus.json
+python3 - <<'PY' || fail "the device file does not say what the table says"
+import json
+row = {gpu["key"]: gpu for gpu in json.load(open("gpus.json"))["gpus"]}["rtx4090"]
+device = {}
+for line in open("session/simulated-gpu.conf"):
+    if "=" in line and not line.startswith("#"):
+        key, value = line.split("=", 1)
+        device[key.strip()] = value.strip()
+roofs = {(roof["type"], roof["accumulate"]): roof["flops_per_second"] for roof in row["roofs"]}
+assert device["name"] == "rtx4090" and device["pci_device_id"] == row["pci_device_ids"][0], device
+assert float(device["bytes_per_second"]) == row["bytes_per_second"], device
+assert float(device["flops_per_second.bf16"]) == roofs["bf16", "fp32"], device
+assert int(device["sm_count"]) == row["sm_count"] and device["compute_capability"] == "8.9", device
+assert device["gemm_kernels"] == "2" and device["startup_ns"] == "1" and device["gemm_tile"] == "64x64", device
+session = json.load(open("session/session.json"))
+assert session["simulate"] == "rtx4090", session
+PY
+
+# Every GPU of the table that can be simulated is taken; the others are refused by name.
+python3 -c 'import json, re
+for gpu in json.load(open("gpus.json"))["gpus"]:
+    cuda = re.fullmatch("[0-9]+[.][0-9]", gpu["compute_capability"] or "") or gpu["key"] == "unit"
+    print(gpu["key"], "yes" if cuda else "no")' >keys
+grep -q " no$" keys || fail "no row of the table is refused: the check below would prove nothing"
+while read -r key can; do
+    "$ROOFTAP" record -q -o "each_$key" --simulate "$key" -- true 2>err
+    status=$?
+    if [ "$can" = yes ]; then expect "status with $key" 0 $status; else expect "status with $key" 2 $status; fi
+done <keys
+finish

@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Bad usage: one line that names what is wrong, exit 2, nothing started and nothing left behind.
+. "$(dirname "$0")/common.sh"
+
+expect_usage_error "rooftap help"
+expect_usage_error "'frobnicate'" frobnicate
+expect_usage_error "--frob" record --frob -- touch started
+expect_usage_error "-x" record -x -- touch started
+expect_usage_error "needs a value" record -o
+expect_usage_error "needs a value" record --simulate
+expect_usage_error "on|off" record --timing maybe -- touch started
+expect_usage_error "no command" record
+expect_usage_error "no command" record -q --
+expect_usage_error "rooftap gpus" record --simulate no-such-gpu -- touch started
+expect_usage_error "KEY=VALUE" record --simulate unit --sim-option gemm_kernels -- touch started
+expect_usage_error "--simulate" record --sim-option gemm_kernels=2 -- touch started
+expect_usage_error "'extra'" gpus extra
+expect_usage_error "'b'" report a b
+expect_usage_error "rooftap record" report
+expect_usage_error "no-such-command" help no-such-command
+ROOFTAP_TIMING=perhaps expect_usage_error "ROOFTAP_TIMING" record -- touch started
+ROOFTAP_EXIT_WAIT_MS=-1 expect_usage_error "ROOFTAP_EXIT_WAIT_MS" record -- touch started
+expect_usage_error "no/such/folder" record -o no/such/folder -- touch started
+[ ! -e started ] || fail "a target was started in spite of bad usage"
+expect "left behind" "" "$(ls -d rooftap-* 2>/dev/null)"
+finish
