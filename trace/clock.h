@@ -35,7 +35,17 @@ static inline uint64_t clock_ticks(void)
     if (__builtin_expect(clock_in_use == TRACE_CLOCK_TSC, 1))
         return __builtin_ia32_rdtsc();
 #endif
+#if defined(__aarch64__)
+    if (__builtin_expect(clock_in_use == TRACE_CLOCK_TSC, 1)) {
+        uint64_t count;
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+        return count;
+    }
+#endif
     return clock_monotonic_ns();
 }
+
+/* What the machine itself says about the rate of clock_ticks(); 0: it does not say. */
+uint64_t clock_ticks_per_second(void);
 
 #endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The states of threads: prepared ahead with their slots, taken at a thread's first call, given back when it ends. What
+ * a slot counted stays in it for the next thread, so that sums over slots hold. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "trace/writer_state.h"
+
+_Thread_local struct writer_tls writer_tls __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t exit_key;
+static uint32_t exit_key_state; /* 0 not made, 1 being made, 2 made; outlives fork */
+
+static struct trace_thread *thread_at(const struct writer *writer, uint32_t index)
+{
+    return &writer->threads[index / SLOTS_PER_BLOCK][index % SLOTS_PER_BLOCK];
+}
+
+static void push_free(struct writer *writer, struct trace_thread *thread)
+{
+    uint64_t head = __atomic_load_n(&writer->free_threads, __ATOMIC_RELAXED), next;
+    do {
+        __atomic_store_n(&thread->next_free, (uint32_t)head, __ATOMIC_RELAXED);
+        next = ((head >> 32) + 1) << 32 | (thread->index + 1);
+    } while (!__atomic_compare_exchange_n(&writer->free_threads, &head, next, true, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED));
+    __atomic_fetch_add(&writer->free_count, 1, __ATOMIC_RELAXED);
+}
+
+static struct trace_thread *pop_free(struct writer *writer)
+{
+    uint64_t head = __atomic_load_n(&writer->free_threads, __ATOMIC_ACQUIRE), next;
+    struct trace_thread *thread;
+    do {
+        if (!(uint32_t)head)
+            return NULL;
+        thread = thread_at(writer, (uint32_t)head - 1);
+        next = ((head >> 32) + 1) << 32 | __atomic_load_n(&thread->next_free, __ATOMIC_RELAXED);
+    } while (!__atomic_compare_exchange_n(&writer->free_threads, &head, next, true, __ATOMIC_ACQUIRE,
+                                          __ATOMIC_ACQUIRE));
+    __atomic_fetch_sub(&writer->free_count, 1, __ATOMIC_RELAXED);
+    return thread;
+}
+
+/* Only one of those who find that thread TID ended gets to give its state back. */
+static void give_back(struct trace_thread *thread, uint32_t tid)
+{
+    if (!__atomic_compare_exchange_n(&thread->tid, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    block_retire(thread);
+    __atomic_store_n(&thread->slot->entry, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->slot->tid, 0, __ATOMIC_RELAXED);
+    push_free(thread->writer, thread);
+}
+
+static void thread_ended(void *unused)
+{
+    (void)unused; /* may be of a parent's incarnation: only the pair in TLS tells */
+    struct trace_thread *thread = writer_tls.thread;
+    bool ours = thread && writer_tls.incarnation == writer_incarnation();
+    writer_tls.thread = NULL;
+    if (ours)
+        give_back(thread, __atomic_load_n(&thread->tid, __ATOMIC_RELAXED));
+}
+
+bool thread_pool_prepare_key(void)
+{
+    uint32_t state = 0;
+    if (__atomic_load_n(&exit_key_state, __ATOMIC_ACQUIRE) == 2)
+        return true;
+    /* "Being made" after a fork means that the maker is gone: take it over, a key more does no harm. */
+    __atomic_store_n(&exit_key_state, 1, __ATOMIC_RELAXED);
+    if (pthread_key_create(&exit_key, thread_ended) == 0)
+        state = 2;
+    __atomic_store_n(&exit_key_state, state, __ATOMIC_RELEASE);
+    return state == 2;
+}
+
+void thread_pool_add(struct writer *writer, unsigned char *slots_block, struct trace_thread *threads)
+{
+    struct trace_slot *slots =
+        (struct trace_slot *)(void *)(slots_block + TRACE_HEADER_BYTES + sizeof(struct trace_counters));
+    uint32_t first = writer->slot_blocks * SLOTS_PER_BLOCK;
+    writer->threads[writer->slot_blocks++] = threads;
+    for (uint32_t i = SLOTS_PER_BLOCK; i-- > 0;) {
+        threads[i].position = TRACE_BLOCK_BYTES;
+        threads[i].slot = &slots[i];
+        threads[i].writer = writer;
+        threads[i].index = first + i;
+        threads[i].next_call_id = ((uint64_t)(first + i) + 1) << CALL_ID_BITS;
+        push_free(writer, &threads[i]);
+    }
+}
+
+static struct trace_thread *attach(struct writer *writer)
+{
+    struct trace_thread *thread = pop_free(writer);
+    if (!thread)
+        return NULL;
+    /* The value only has to be non-NULL. It may allocate in the C library, once a thread. */
+    if (pthread_setspecific(exit_key, thread) != 0) {
+        push_free(writer, thread);
+        return NULL;
+    }
+    uint32_t tid = (uint32_t)syscall(SYS_gettid);
+    thread->busy = 0;
+    __atomic_store_n(&thread->slot->entry, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->slot->tid, tid, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE);
+    writer_tls.incarnation = writer->incarnation;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    writer_tls.thread = thread;
+    return thread;
+}
+
+struct trace_thread *thread_pool_attach(struct writer *writer)
+{
+    if (writer_tls.attaching)
+        return NULL; /* a signal handler in the middle of the lines below */
+    int saved = errno;
+    writer_tls.attaching = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    struct trace_thread *thread = attach(writer);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    writer_tls.attaching = 0;
+    if (!thread) {
+        if (writer_tls.counted_without_slot != writer->incarnation)
+            add_relaxed(&writer->counters->threads_without_slot, 1);
+        writer_tls.counted_without_slot = writer->incarnation;
+        add_relaxed(&writer->counters->calls_without_slot, 1);
+    }
+    errno = saved;
+    return thread;
+}
+
+/* Threads whose destructors did not run, or that called again after theirs had. */
+void thread_pool_collect_dead(struct writer *writer)
+{
+    for (uint32_t i = 0; i < writer->slot_blocks * SLOTS_PER_BLOCK; i++) {
+        struct trace_thread *thread = thread_at(writer, i);
+        uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE);
+        if (tid && syscall(SYS_tgkill, writer->pid, tid, 0) != 0 && errno == ESRCH)
+            give_back(thread, tid);
+    }
+}
+
+bool thread_pool_any_busy(const struct writer *writer)
+{
+    for (uint32_t i = 0; i < writer->slot_blocks * SLOTS_PER_BLOCK; i++) {
+        const struct trace_thread *thread = thread_at(writer, i);
+        if (thread->tid && thread->busy)
+            return true;
+    }
+    return false;
+}

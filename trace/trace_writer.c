@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The call path: reserving and committing records in the calling thread's own block. Opening, tending and ending are in
+ * writer_life.c, threads in thread_pool.c, blocks in block_use.c. */
+#include "trace/trace_writer.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/clock.h"
+#include "trace/writer_state.h"
+
+enum { NAME_BYTES_MAX = 16384, NOTE_TEXT_BYTES = 512, CONTENT_ID_AT = 8, CONTENT_HASHED_FROM = 16 };
+
+struct writer_gate writer_gate_closed;
+struct writer_gate *writer_gate = &writer_gate_closed;
+
+bool trace_writer_is_open(void)
+{
+    return writer_incarnation() != 0;
+}
+
+struct trace_thread *trace_thread_get(void)
+{
+    uint64_t incarnation = writer_incarnation();
+    struct trace_thread *thread = writer_tls.thread;
+    if (__builtin_expect(thread && writer_tls.incarnation == incarnation, 1))
+        return thread->busy ? NULL : thread;
+    if (!incarnation)
+        return NULL;
+    return thread_pool_attach(writer_now());
+}
+
+struct trace_slot *trace_thread_slot(struct trace_thread *thread)
+{
+    return thread->slot;
+}
+
+struct trace_counters *trace_writer_counters(void)
+{
+    static struct trace_counters dummy;
+    struct writer *writer = writer_now();
+    return writer ? writer->counters : &dummy;
+}
+
+uint64_t trace_thread_next_call_id(struct trace_thread *thread)
+{
+    return thread->next_call_id++;
+}
+
+uint64_t trace_content_id(const void *content, size_t content_size)
+{
+    return trace_hash((const unsigned char *)content + CONTENT_HASHED_FROM,
+                      (uint32_t)(content_size - CONTENT_HASHED_FROM));
+}
+
+/* THREAD may have been fetched before a fork that a signal handler made: then it is a parent's, whose file we don't touch. */
+static inline bool is_stale(void)
+{
+    return writer_tls.incarnation != writer_incarnation();
+}
+
+static inline void *drop(struct trace_thread *thread)
+{
+    bump(&thread->slot->records_dropped);
+    return NULL;
+}
+
+typedef uint32_t half_alias __attribute__((may_alias));
+
+static inline half_alias *type_and_size(void *record)
+{
+    return record;
+}
+
+/* Room at the thread's position is known. */
+static inline void *place(struct trace_thread *thread, enum trace_record_type type, size_t rounded)
+{
+    unsigned char *record = thread->block + thread->position;
+    *type_and_size(record) = (uint32_t)type | (uint32_t)rounded << 16;
+    return record;
+}
+
+/* Tries to have SIZE bytes in the thread's block. May use the next one. */
+static __attribute__((noinline)) bool make_room(struct trace_thread *thread, size_t size)
+{
+    int saved = errno;
+    bool done = size <= TRACE_BLOCK_BYTES - TRACE_HEADER_BYTES && block_next(thread);
+    errno = saved;
+    return done;
+}
+
+static inline bool has_room(const struct trace_thread *thread, size_t size)
+{
+    return size <= TRACE_BLOCK_BYTES - thread->position;
+}
+
+static inline bool enter(struct trace_thread *thread)
+{
+    if (__builtin_expect(thread->busy, 0))
+        return false;
+    thread->busy = 1;
+    /* What a handler wrote before this line is seen below; after it, handlers keep out. */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return true;
+}
+
+static inline void leave(struct trace_thread *thread)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread->busy = 0;
+}
+
+static inline void finish(struct trace_thread *thread, struct trace_record *record)
+{
+    uint32_t word = trace_commit_word(thread->sequence, thread->position);
+    __atomic_store_n(&record->commit, word, __ATOMIC_RELEASE);
+    thread->position += record->size;
+}
+
+void *writer_reserve(struct trace_thread *thread, enum trace_record_type type, size_t size)
+{
+    size_t rounded = (size + 7) & ~(size_t)7;
+    if (!enter(thread))
+        return drop(thread);
+    if (__builtin_expect(!has_room(thread, rounded), 0) && !make_room(thread, rounded)) {
+        leave(thread);
+        return drop(thread);
+    }
+    unsigned char *record = place(thread, type, rounded);
+    if (rounded != size)
+        memset(record + size, 0, rounded - size);
+    return record;
+}
+
+void *trace_reserve(struct trace_thread *thread, enum trace_record_type type, size_t size)
+{
+    if (__builtin_expect(is_stale(), 0))
+        return NULL;
+    return writer_reserve(thread, type, size);
+}
+
+void writer_commit(struct trace_thread *thread, void *record)
+{
+    finish(thread, record);
+    leave(thread);
+}
+
+void trace_commit(struct trace_thread *thread, void *record)
+{
+    if (__builtin_expect(!is_stale(), 1))
+        writer_commit(thread, record);
+}
+
+/* ---- content that is written once a block ---- */
+
+typedef uint64_t words2 __attribute__((vector_size(16), aligned(8), may_alias));
+typedef uint64_t word_alias __attribute__((may_alias));
+
+static inline uint64_t content_word(const void *content, size_t index)
+{
+    return ((const word_alias *)content)[index];
+}
+
+/* Compares all but header and id. Two words at a time without a branch: contents that get here are nearly always equal. */
+static inline __attribute__((always_inline)) bool same_content(const void *left, const void *right, size_t size)
+{
+    const size_t from = CONTENT_HASHED_FROM / 8, words = size / 8, pairs = (words - from) / 2;
+    const words2 *a = (const words2 *)((const word_alias *)left + from);
+    const words2 *b = (const words2 *)((const word_alias *)right + from);
+    words2 differ = {0, 0};
+#if !defined(__clang__)
+#pragma GCC unroll 16
+#endif
+    for (size_t i = 0; i < pairs; i++)
+        differ |= a[i] ^ b[i];
+    uint64_t rest = (words - from) % 2 ? content_word(left, words - 1) ^ content_word(right, words - 1) : 0;
+    return (differ[0] | differ[1] | rest) == 0;
+}
+
+/* Where to look in the cache. It need not see every field: equality is decided by same_content(), and contents that
+ * differ only elsewhere share a set of two. So a signature is told by entry, flags, shape, A's ld and stride, types and
+ * epilogue. */
+static inline __attribute__((always_inline)) uint64_t cache_key(const void *content, size_t size)
+{
+    uint64_t key;
+    if (size == sizeof(struct trace_signature)) {
+        key = content_word(content, 2) * 0x1b873593u + content_word(content, 3) * 0x6c9e3779u +
+              content_word(content, 4) * 0x165667b1u + content_word(content, 5) * 0x27d4eb2fu +
+              content_word(content, 6) * 0x5bd1e995u + content_word(content, 7) * 0x3c6ef35fu +
+              content_word(content, 8) * 0x41c64e6du + content_word(content, 12) * 0x7feb352du +
+              content_word(content, 16) * 0x2c1b3c6du + content_word(content, 17) * 0x297a2d39u +
+              content_word(content, 19) * 0x4be98135u;
+    } else {
+        key = 0;
+        for (size_t i = CONTENT_HASHED_FROM / 8; i < size / 8; i++)
+            key = (key + content_word(content, i)) * 0x9e3779b97f4a7c15ull;
+    }
+    return (key ^ key >> 32) * 0x9e3779b97f4a7c15ull;
+}
+
+/* The content's record in the thread's block if ENTRY speaks of it. */
+static inline __attribute__((always_inline)) void *cached(const struct trace_thread *thread, uint64_t entry, uint64_t wanted,
+                                                          enum trace_record_type type, const void *content, size_t size)
+{
+    if ((entry ^ wanted) >> 16)
+        return NULL;
+    unsigned char *record = thread->block + (entry & 0xffff) * 8;
+    if (*type_and_size(record) != ((uint32_t)type | (uint32_t)size << 16) || !same_content(record, content, size))
+        return NULL;
+    return record;
+}
+
+/* Writes the content into the thread's block. Room for it was made. */
+static __attribute__((noinline)) unsigned char *write_content(struct trace_thread *thread, uint64_t *set, uint64_t tag,
+                                                              enum trace_record_type type, const void *content, size_t size)
+{
+    uint64_t id = trace_content_id(content, size);
+    unsigned char *record = place(thread, type, size);
+    memcpy(record + CONTENT_ID_AT, &id, sizeof id);
+    memcpy(record + CONTENT_HASHED_FROM, (const unsigned char *)content + CONTENT_HASHED_FROM,
+           size - CONTENT_HASHED_FROM);
+    uint64_t entry = (uint64_t)thread->generation << 32 | tag << 16 | thread->position / 8;
+    finish(thread, (struct trace_record *)(void *)record);
+    set[1] = set[0];
+    set[0] = entry;
+    return record;
+}
+
+static inline __attribute__((always_inline)) void *reserve_with(struct trace_thread *thread,
+                                                                enum trace_record_type content_type, const void *content,
+                                                                size_t content_size, enum trace_record_type type, size_t size,
+                                                                uint64_t *id, uint32_t *offset)
+{
+    size_t rounded = (size + 7) & ~(size_t)7;
+    if (__builtin_expect(is_stale(), 0))
+        return NULL;
+    if (!enter(thread))
+        return drop(thread);
+    uint64_t key = cache_key(content, content_size), tag = key >> 48;
+    uint64_t *set = &thread->content[(key >> 32) % (CONTENT_WAYS / 2) * 2];
+    unsigned char *found = NULL;
+    if (__builtin_expect(has_room(thread, rounded), 1)) {
+        uint64_t wanted = (uint64_t)thread->generation << 32 | tag << 16;
+        found = cached(thread, set[0], wanted, content_type, content, content_size);
+        if (!found)
+            found = cached(thread, set[1], wanted, content_type, content, content_size);
+    }
+    if (__builtin_expect(!found, 0)) {
+        if (!has_room(thread, content_size + rounded) && !make_room(thread, content_size + rounded)) {
+            leave(thread);
+            return drop(thread);
+        }
+        found = write_content(thread, set, tag, content_type, content, content_size);
+    }
+    *id = content_word(found, CONTENT_ID_AT / 8);
+    *offset = (uint32_t)(found - thread->block);
+    unsigned char *record = place(thread, type, rounded);
+    if (rounded != size)
+        memset(record + size, 0, rounded - size);
+    return record;
+}
+
+void *trace_reserve_with(struct trace_thread *thread, enum trace_record_type content_type, void *content,
+                         size_t content_size, enum trace_record_type type, size_t size, uint64_t *id, uint32_t *offset)
+{
+    /* Sizes that the compiler knows: no loop is left. */
+    if (content_size == sizeof(struct trace_signature))
+        return reserve_with(thread, content_type, content, sizeof(struct trace_signature), type, size, id, offset);
+    if (content_size == sizeof(struct trace_launch_shape))
+        return reserve_with(thread, content_type, content, sizeof(struct trace_launch_shape), type, size, id, offset);
+    return reserve_with(thread, content_type, content, content_size, type, size, id, offset);
+}
+
+/* ---- names ---- */
+
+static bool write_name(struct trace_thread *thread, uint64_t id, const char *name, size_t full)
+{
+    size_t kept = full < NAME_BYTES_MAX ? full : NAME_BYTES_MAX;
+    struct trace_name *record = trace_reserve(thread, TRACE_RECORD_NAME, sizeof *record + kept);
+    if (!record)
+        return false;
+    record->id = id;
+    record->name_bytes = (uint32_t)kept;
+    record->full_bytes = (uint32_t)full;
+    memcpy(record->name, name, kept);
+    trace_commit(thread, record);
+    if (kept < full)
+        add_relaxed(&trace_writer_counters()->names_cut, 1);
+    return true;
+}
+
+uint64_t trace_name_intern(struct trace_thread *thread, const char *name)
+{
+    size_t full = strlen(name);
+    uint64_t id = trace_hash(name, (uint32_t)full);
+    struct writer *writer = writer_now();
+    if (!thread || !writer)
+        return id;
+    uint32_t expected = NAME_NEW, *state = name_table_state(&writer->names, id);
+    if (!state) { /* the table is full until the helper has added to it: a name twice does no harm */
+        write_name(thread, id, name, full);
+        return id;
+    }
+    if (__atomic_load_n(state, __ATOMIC_RELAXED) == NAME_NEW &&
+        __atomic_compare_exchange_n(state, &expected, NAME_WRITING, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        bool done = write_name(thread, id, name, full);
+        __atomic_store_n(state, done ? NAME_WRITTEN : NAME_NEW, __ATOMIC_RELAXED);
+    }
+    return id;
+}
+
+/* ---- slow path conveniences ---- */
+
+void trace_note(struct trace_thread *thread, enum trace_note_code code, int32_t value, const char *format, ...)
+{
+    int saved = errno;
+    char text[NOTE_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    size_t kept = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
+    struct trace_note *record =
+        thread ? trace_reserve(thread, TRACE_RECORD_NOTE, sizeof *record + kept) : NULL;
+    if (record) {
+        record->code = code;
+        record->value = value;
+        record->ticks = clock_ticks();
+        record->text_bytes = (uint32_t)kept;
+        record->reserved = 0;
+        memcpy(record->text, text, kept);
+        trace_commit(thread, record);
+    }
+    errno = saved;
+}
+
+/* The clocks can't be read at one instant: of three tries the one with the shortest way around the others is kept. */
+void trace_anchor(struct trace_thread *thread, uint64_t cupti_ns)
+{
+    struct trace_anchor best = {.cupti_ns = cupti_ns};
+    uint64_t shortest = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        uint64_t before = clock_ticks(), realtime = clock_realtime_ns(), monotonic = clock_monotonic_ns();
+        uint64_t took = clock_ticks() - before;
+        if (took >= shortest)
+            continue;
+        shortest = took;
+        best.ticks = before + took / 2;
+        best.realtime_ns = realtime;
+        best.monotonic_ns = monotonic;
+    }
+    struct trace_anchor *record = thread ? trace_reserve(thread, TRACE_RECORD_ANCHOR, sizeof *record) : NULL;
+    if (!record)
+        return;
+    best.record = record->record;
+    *record = best;
+    trace_commit(thread, record);
+}
+
+void trace_entry_write(struct trace_thread *thread, uint32_t id, const char *name)
+{
+    size_t length = strlen(name);
+    struct trace_entry *record =
+        thread ? trace_reserve(thread, TRACE_RECORD_ENTRY, sizeof *record + length) : NULL;
+    if (!record)
+        return;
+    record->id = id;
+    record->name_bytes = (uint32_t)length;
+    memcpy(record->name, name, length);
+    trace_commit(thread, record);
+}

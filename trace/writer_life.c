@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening, tending and ending a trace: all that may enter the kernel. Nothing here runs on a host's call path. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/clock.h"
+#include "trace/trace_writer.h"
+#include "trace/writer_state.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+enum {
+    READY_LEAST = 32,          /* 2 MiB: about 30 000 calls until the helper comes back */
+    READY_MOST = 2048,         /* 128 MiB: a burst of CUPTI's buffers */
+    GROW_BLOCKS = 64,          /* per step, so that the first of many is ready soon */
+    TENDS_UNTIL_LESS = 1024,   /* without demand before fewer blocks are kept ready */
+    TENDS_PER_SWEEP = 256,     /* between looks for threads that ended unseen */
+    THREADS_LEAST = 128,       /* prepared ahead */
+    RATE_AFTER_NS = 1000000000 /* of both clocks, until the counter's rate is good to a millionth */
+};
+
+/* Of this address space's last open, the parent's included: only to unmap what a child inherited. */
+static struct writer *last_writer;
+
+static void *map_zeros(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* ---- the gate ---- */
+
+static void close_in_child(void)
+{
+    if (writer_gate != &writer_gate_closed)
+        memset(writer_gate, 0, sizeof *writer_gate);
+}
+
+/* A page that is zero in every child, fork() or bare clone(). Before Linux 4.14 a fork handler has to do. */
+static struct writer_gate *make_gate(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct writer_gate *expected = &writer_gate_closed;
+    struct writer_gate *made = __atomic_load_n(&writer_gate, __ATOMIC_ACQUIRE);
+    if (made != expected)
+        return made; /* by us or by a parent: the wiping is inherited too */
+    made = map_zeros(page);
+    if (!made)
+        return NULL;
+    if ((madvise(made, page, MADV_WIPEONFORK) != 0 && pthread_atfork(NULL, NULL, close_in_child) != 0) ||
+        !__atomic_compare_exchange_n(&writer_gate, &expected, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        munmap(made, page);
+        return expected == &writer_gate_closed ? NULL : expected;
+    }
+    return made;
+}
+
+/* False: this very thread is opening already, from below a signal handler. */
+static bool gate_lock(struct writer_gate *gate)
+{
+    uint32_t me = (uint32_t)syscall(SYS_gettid), holder = 0;
+    while (!__atomic_compare_exchange_n(&gate->opening, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        if (holder == me)
+            return false;
+        struct timespec pause = {0, 100000};
+        nanosleep(&pause, NULL);
+        holder = 0;
+    }
+    return true;
+}
+
+static void gate_unlock(struct writer_gate *gate)
+{
+    __atomic_store_n(&gate->opening, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- facts about the process ---- */
+
+static size_t read_file(const char *path, char *buffer, size_t size)
+{
+    size_t length = 0;
+    ssize_t got;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    while (length < size && (got = read(fd, buffer + length, size - length)) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        if (got > 0)
+            length += (size_t)got;
+    }
+    close(fd);
+    return length;
+}
+
+/* Field 22 of /proc/self/stat, in clock ticks since boot: with the pid it names the process. 0: not known. */
+static uint64_t process_start(void)
+{
+    char text[1024];
+    size_t length = read_file("/proc/self/stat", text, sizeof text - 1);
+    text[length] = 0;
+    char *field = strrchr(text, ')'); /* the command's name may hold blanks */
+    for (int i = 2; field && i < 22; i++) {
+        field = strchr(field, ' ');
+        field = field ? field + 1 : NULL;
+    }
+    return field ? strtoull(field, NULL, 10) : 0;
+}
+
+static uint64_t random_word(const void *salt)
+{
+    uint64_t word;
+    if (getrandom(&word, sizeof word, GRND_NONBLOCK) == (ssize_t)sizeof word)
+        return word;
+    uint64_t parts[4] = {clock_realtime_ns(), clock_monotonic_ns(), (uint64_t)(uintptr_t)salt, (uint64_t)getpid()};
+    return trace_hash(parts, sizeof parts);
+}
+
+static bool write_process(struct writer *writer, struct trace_thread *thread)
+{
+    static const char version[] = ROOFTAP_VERSION;
+    size_t command = read_file("/proc/self/cmdline", writer->command, sizeof writer->command);
+    size_t size = sizeof(struct trace_process) + command + sizeof version - 1;
+    struct trace_process *record = writer_reserve(thread, TRACE_RECORD_PROCESS, size);
+    if (!record)
+        return false;
+    record->pid = writer->pid;
+    record->parent_pid = (uint32_t)getppid();
+    record->start_realtime_ns = clock_realtime_ns();
+    record->start_ticks = clock_ticks();
+    record->uid = (uint32_t)getuid();
+    record->command_bytes = (uint16_t)command;
+    record->version_bytes = sizeof version - 1;
+    memcpy(record->text, writer->command, command);
+    memcpy(record->text + command, version, sizeof version - 1);
+    writer_commit(thread, record);
+    return true;
+}
+
+/* ---- keeping things ready ---- */
+
+static bool add_thread_states(struct writer *writer)
+{
+    struct trace_thread *threads = map_zeros(SLOTS_PER_BLOCK * sizeof *threads);
+    unsigned char *block = threads ? trace_file_grow(&writer->file, TRACE_BLOCK_BYTES) : NULL;
+    if (!block) {
+        int why = errno;
+        if (threads)
+            munmap(threads, SLOTS_PER_BLOCK * sizeof *threads);
+        errno = why;
+        return false;
+    }
+    block_format(writer, block, TRACE_BLOCK_SLOTS);
+    if (!writer->counters)
+        writer->counters = (struct trace_counters *)(void *)(block + TRACE_HEADER_BYTES);
+    thread_pool_add(writer, block, threads);
+    return true;
+}
+
+static bool add_blocks(struct writer *writer, uint64_t count)
+{
+    unsigned char *first = trace_file_grow(&writer->file, count * TRACE_BLOCK_BYTES);
+    if (!first)
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        block_format(writer, first + i * TRACE_BLOCK_BYTES, TRACE_BLOCK_RECORDS);
+        block_queue_push(&writer->ready, first + i * TRACE_BLOCK_BYTES);
+    }
+    return true;
+}
+
+/* A demand that takes half of what is ready between two visits doubles it. */
+static uint64_t follow_demand(struct writer *writer)
+{
+    uint64_t sequence = __atomic_load_n(&writer->sequence, __ATOMIC_RELAXED);
+    uint64_t taken = sequence - writer->sequence_seen;
+    writer->sequence_seen = sequence;
+    writer->idle_tends = taken ? 0 : writer->idle_tends + 1;
+    if (taken * 2 > writer->ready_target && writer->ready_target < READY_MOST)
+        writer->ready_target *= 2;
+    if (writer->idle_tends >= TENDS_UNTIL_LESS && writer->ready_target > READY_LEAST) {
+        writer->ready_target /= 2;
+        writer->idle_tends = 0;
+    }
+    return taken;
+}
+
+static bool fill_up(struct writer *writer)
+{
+    uint64_t ready = block_queue_count(&writer->ready);
+    while (ready + writer->ready_target / 4 <= writer->ready_target) {
+        uint64_t missing = writer->ready_target - ready;
+        uint64_t step = missing < GROW_BLOCKS ? missing : GROW_BLOCKS;
+        if (!add_blocks(writer, step))
+            return false;
+        ready += step;
+    }
+    return true;
+}
+
+static void seal_full(struct writer *writer)
+{
+    unsigned char *block;
+    while ((block = block_queue_pop(&writer->full))) {
+        block_seal(block);
+        trace_file_forget(block, TRACE_BLOCK_BYTES);
+    }
+}
+
+/* Growth failed: it stays off. The spare block makes sure that this can be said. */
+static void note_growth_failure(struct writer *writer)
+{
+    if (writer->growth_noted || !writer->growth_errno)
+        return;
+    struct trace_thread *thread = trace_thread_get();
+    if (!thread)
+        return;
+    if (writer->spare && thread->position + 1024 > TRACE_BLOCK_BYTES) {
+        thread->busy = 1;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        block_retire(thread);
+        block_start(thread, writer->spare);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        thread->busy = 0;
+        writer->spare = NULL;
+    }
+    char why[128];
+    trace_note(thread, TRACE_NOTE_WRITER, writer->growth_errno,
+               "the trace cannot grow: %s; what follows is counted, not kept",
+               strerror_r(writer->growth_errno, why, sizeof why));
+    writer->growth_noted = true;
+}
+
+static void measure_rate(struct writer *writer)
+{
+    uint64_t ns = clock_monotonic_ns() - writer->open_monotonic_ns;
+    if (writer->ticks_per_second || ns < RATE_AFTER_NS)
+        return;
+    double ticks = (double)(clock_ticks() - writer->open_ticks);
+    __atomic_store_n(&writer->ticks_per_second, (uint64_t)(ticks * 1e9 / (double)ns + 0.5), __ATOMIC_RELAXED);
+}
+
+static bool tending_begin(struct writer *writer)
+{
+    uint32_t free = 0;
+    return __atomic_compare_exchange_n(&writer->tending, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void tending_end(struct writer *writer)
+{
+    __atomic_store_n(&writer->tending, 0, __ATOMIC_RELEASE);
+}
+
+static bool tend(struct writer *writer)
+{
+    seal_full(writer);
+    uint64_t taken = follow_demand(writer);
+    bool short_of_threads = __atomic_load_n(&writer->free_count, __ATOMIC_RELAXED) < THREADS_LEAST &&
+                            writer->slot_blocks < SLOT_BLOCKS;
+    if (!writer->growth_errno && (!fill_up(writer) || (short_of_threads && !add_thread_states(writer))))
+        writer->growth_errno = errno ? errno : EIO;
+    note_growth_failure(writer);
+    name_table_tend(&writer->names);
+    measure_rate(writer);
+    if (++writer->tends % TENDS_PER_SWEEP == 0)
+        thread_pool_collect_dead(writer);
+    return taken * 4 >= writer->ready_target;
+}
+
+bool trace_writer_tend(void)
+{
+    int saved = errno;
+    struct writer *writer = writer_now();
+    bool more = false;
+    if (writer && tending_begin(writer)) {
+        more = tend(writer);
+        tending_end(writer);
+    }
+    errno = saved;
+    return more;
+}
+
+/* ---- opening ---- */
+
+/* What a child inherited is of no use to it. If a thread was writing when the fork came, it may be the one that lives on
+ * here, about to return into that code: then the mapping has to stay. */
+static void drop_inherited(void)
+{
+    struct writer *old = last_writer;
+    last_writer = NULL;
+    writer_tls.thread = NULL;
+    if (!old || thread_pool_any_busy(old))
+        return;
+    for (uint32_t i = 0; i < old->slot_blocks; i++)
+        munmap(old->threads[i], SLOTS_PER_BLOCK * sizeof *old->threads[i]);
+    name_table_free(&old->names);
+    trace_file_unmap(&old->file);
+    munmap(old, sizeof *old);
+}
+
+static void free_unopened(struct writer *writer)
+{
+    int why = errno;
+    trace_file_remove(&writer->file);
+    trace_file_unmap(&writer->file);
+    for (uint32_t i = 0; i < writer->slot_blocks; i++)
+        munmap(writer->threads[i], SLOTS_PER_BLOCK * sizeof *writer->threads[i]);
+    name_table_free(&writer->names);
+    munmap(writer, sizeof *writer);
+    writer_tls.thread = NULL;
+    errno = why;
+}
+
+static bool prepare_file(struct writer *writer, const char *folder)
+{
+    uint64_t identity[3] = {writer->pid, process_start(), random_word(writer)};
+    char name[96];
+    writer->incarnation = trace_hash(identity, sizeof identity);
+    snprintf(name, sizeof name, "%u-%llu-%016llx" TRACE_FILE_SUFFIX, writer->pid, (unsigned long long)identity[1],
+             (unsigned long long)identity[2]);
+    return trace_file_create(&writer->file, folder, name);
+}
+
+static bool prepare_blocks(struct writer *writer)
+{
+    if (!add_thread_states(writer) || !add_blocks(writer, READY_LEAST + 1))
+        return false;
+    writer->spare = block_queue_pop(&writer->ready);
+    name_table_tend(&writer->names);
+    struct trace_thread *thread = thread_pool_attach(writer);
+    return thread && write_process(writer, thread);
+}
+
+static struct writer *make_writer(const char *folder)
+{
+    struct writer *writer = map_zeros(sizeof *writer);
+    if (!writer)
+        return NULL;
+    clock_choose();
+    writer->pid = (uint32_t)getpid();
+    writer->clock = clock_in_use;
+    writer->ticks_per_second = clock_ticks_per_second();
+    writer->ready_target = READY_LEAST;
+    writer->open_ticks = clock_ticks();
+    writer->open_monotonic_ns = clock_monotonic_ns();
+    block_queue_init(&writer->ready, writer->ready_cells, READY_BLOCKS);
+    block_queue_init(&writer->full, writer->full_cells, FULL_BLOCKS);
+    if (!prepare_file(writer, folder)) {
+        int why = errno;
+        munmap(writer, sizeof *writer);
+        errno = why;
+        return NULL;
+    }
+    if (prepare_blocks(writer) && trace_file_publish(&writer->file))
+        return writer;
+    free_unopened(writer);
+    return NULL;
+}
+
+static bool open_locked(struct writer_gate *gate, const char *folder)
+{
+    if (__atomic_load_n(&gate->incarnation, __ATOMIC_ACQUIRE))
+        return true;
+    drop_inherited();
+    if (!thread_pool_prepare_key()) {
+        errno = EAGAIN;
+        return false;
+    }
+    struct writer *writer = make_writer(folder);
+    if (!writer)
+        return false;
+    gate->writer = last_writer = writer;
+    __atomic_store_n(&gate->incarnation, writer->incarnation, __ATOMIC_RELEASE);
+    trace_anchor(trace_thread_get(), 0);
+    return true;
+}
+
+bool trace_writer_open(const char *folder)
+{
+    struct writer_gate *gate = make_gate();
+    if (!gate) {
+        errno = ENOMEM;
+        return false;
+    }
+    if (!gate_lock(gate)) {
+        errno = EDEADLK;
+        return false;
+    }
+    int saved = errno;
+    bool done = open_locked(gate, folder);
+    gate_unlock(gate);
+    if (done)
+        errno = saved;
+    return done;
+}
+
+/* ---- ending ---- */
+
+void trace_writer_end(void)
+{
+    int saved = errno;
+    struct writer *writer = writer_now();
+    struct trace_thread *thread = writer ? trace_thread_get() : NULL;
+    if (thread) {
+        trace_anchor(thread, 0);
+        struct trace_end *record = trace_reserve(thread, TRACE_RECORD_END, sizeof *record);
+        if (record) {
+            record->ticks = clock_ticks();
+            trace_commit(thread, record);
+        }
+        thread->busy = 1; /* against a signal handler's calls; the next one takes a new block */
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        block_retire(thread);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        thread->busy = 0;
+        if (tending_begin(writer)) { /* else the helper is at it: it seals, or the blocks are read as open ones */
+            seal_full(writer);
+            tending_end(writer);
+        }
+    }
+    errno = saved;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the writer's files share: the state of one process incarnation and of each of its threads. Private to trace/.
+ *
+ * `writer_gate` lies in a page that the kernel wipes on fork. Everything else of an incarnation hangs below it, so a
+ * forked child, whatever its parent's threads were doing, finds nothing open and starts anew. */
+#ifndef TRACE_WRITER_STATE_H
+#define TRACE_WRITER_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/block_queue.h"
+#include "trace/name_table.h"
+#include "trace/trace.h"
+#include "trace/trace_file.h"
+
+enum {
+    READY_BLOCKS = 4096,    /* capacity; how many are kept ready follows the demand */
+    FULL_BLOCKS = 8192,     /* a full block that finds no room here stays open in the file: readable, not sealed */
+    CONTENT_WAYS = 512,     /* entries in sets of two */
+    SLOT_BLOCKS = 64,       /* threads at one time: 64 * SLOTS_PER_BLOCK; more are counted as without slot */
+    SLOTS_PER_BLOCK = (TRACE_BLOCK_BYTES - TRACE_HEADER_BYTES - sizeof(struct trace_counters)) /
+                      sizeof(struct trace_slot),
+    CALL_ID_BITS = 40,      /* per slot; the slot's number stands above */
+};
+
+struct writer;
+
+struct trace_thread {
+    unsigned char *block;       /* NULL: none yet */
+    uint32_t position;          /* of the next record; TRACE_BLOCK_BYTES without a block */
+    uint32_t busy;              /* between reserve and commit: a signal handler must keep out */
+    uint64_t sequence;          /* of the block */
+    uint32_t generation;        /* of the block in this thread: what the content cache knew before is void */
+    uint32_t tid;               /* 0: free; whoever sets it to 0 gives the thread back */
+    struct trace_slot *slot;
+    struct writer *writer;
+    uint64_t next_call_id;      /* goes on when the slot is used again */
+    uint32_t index;
+    uint32_t next_free;         /* index + 1 of the next in the free list */
+    /* generation << 32 | tag << 16 | offset / 8: one load tells whether the block holds the content */
+    _Alignas(64) uint64_t content[CONTENT_WAYS];
+};
+
+struct writer {
+    uint64_t incarnation;       /* trace_block_header.process_id_hash */
+    uint32_t pid;
+    uint32_t clock;
+    struct trace_counters *counters;
+    struct block_queue ready, full;
+    uint64_t sequence;          /* last one given */
+    uint64_t ticks_per_second;  /* 0: not known yet */
+
+    /* threads: a free list with a count in its upper half against ABA */
+    uint64_t free_threads;
+    uint32_t free_count;
+    uint32_t slot_blocks;
+    struct trace_thread *threads[SLOT_BLOCKS];
+
+    struct name_table names;
+
+    /* below: only under `tending` */
+    uint32_t tending;
+    struct trace_file file;
+    unsigned char *spare;       /* for the note that says that there are no more blocks */
+    uint64_t ready_target;
+    uint64_t sequence_seen;
+    uint64_t tends;
+    uint32_t idle_tends;
+    int growth_errno;           /* not 0: growth is switched off */
+    bool growth_noted;
+    uint64_t open_ticks, open_monotonic_ns;
+
+    struct block_queue_cell ready_cells[READY_BLOCKS];
+    struct block_queue_cell full_cells[FULL_BLOCKS];
+    char command[16384];
+};
+
+struct writer_gate {
+    uint64_t incarnation;       /* 0: closed; stored last */
+    struct writer *writer;
+    uint32_t opening;           /* tid of the thread that is opening */
+};
+
+extern struct writer_gate writer_gate_closed; /* all zero, for ever */
+extern struct writer_gate *writer_gate;       /* that one until the first open */
+
+/* Thread-local, initial-exec: reached without a call. A pointer of another incarnation is never followed. */
+struct writer_tls {
+    struct trace_thread *thread;
+    uint64_t incarnation;
+    uint64_t counted_without_slot; /* incarnation whose threads_without_slot holds this thread already */
+    uint32_t attaching;
+};
+extern _Thread_local struct writer_tls writer_tls __attribute__((tls_model("initial-exec")));
+
+static inline uint64_t writer_incarnation(void)
+{
+    return __atomic_load_n(&__atomic_load_n(&writer_gate, __ATOMIC_ACQUIRE)->incarnation, __ATOMIC_ACQUIRE);
+}
+
+/* NULL when closed. */
+static inline struct writer *writer_now(void)
+{
+    return writer_incarnation() ? __atomic_load_n(&writer_gate, __ATOMIC_ACQUIRE)->writer : NULL;
+}
+
+static inline void add_relaxed(uint64_t *counter, uint64_t amount)
+{
+    __atomic_fetch_add(counter, amount, __ATOMIC_RELAXED);
+}
+
+/* For fields that one thread writes and others read. */
+static inline void bump(uint64_t *field)
+{
+    __atomic_store_n(field, __atomic_load_n(field, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+}
+
+/* thread_pool.c */
+bool thread_pool_prepare_key(void);
+void thread_pool_add(struct writer *writer, unsigned char *slots_block, struct trace_thread *threads);
+struct trace_thread *thread_pool_attach(struct writer *writer); /* the calling thread's; NULL counted */
+void thread_pool_collect_dead(struct writer *writer);
+bool thread_pool_any_busy(const struct writer *writer);
+
+/* block_use.c */
+void block_format(struct writer *writer, unsigned char *block, enum trace_block_kind kind);
+void block_start(struct trace_thread *thread, unsigned char *block);
+bool block_next(struct trace_thread *thread);
+void block_retire(struct trace_thread *thread);
+void block_seal(unsigned char *block);
+
+/* trace_writer.c: without asking the gate, for a writer that isn't published yet */
+void *writer_reserve(struct trace_thread *thread, enum trace_record_type type, size_t size);
+void writer_commit(struct trace_thread *thread, void *record);
+
+#endif
