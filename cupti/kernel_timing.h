@@ -50,7 +50,7 @@ static inline void kernel_timing_call_begin(uint64_t call_id)
     context->call_id = call_id;
     context->last_launch = 0;
     context->launches = 0;
-    if (__builtin_expect(atomic_load_explicit(&kernel_timing_external_now, memory_order_relaxed), 0))
+    if (__builtin_expect(atomic_load_explicit(&kernel_timing_external_now, memory_order_acquire), 0))
         kernel_timing_external_push(call_id);
 }
 
@@ -94,8 +94,9 @@ static inline void kernel_timing_start_if_needed(void *stream)
         kernel_timing_start_slowly(stream);
 }
 
-/* Helper thread, every few milliseconds: device facts, flushing while kernels are outstanding, clock anchors, kernels that
- * waited for their call to end. May block inside CUPTI. */
+/* Helper thread, every few milliseconds. Flushing while kernels are outstanding, reading records, clock anchors and device
+ * facts are the work of a thread of our own, since CUPTI may block and the helper must not; only where that thread could not
+ * be made it is done here. The helper has to go on until kernel_timing_finish() has returned: it reserves trace blocks. */
 void kernel_timing_tend(void);
 
 /* Orderly exit, any thread, idempotent: asks CUPTI for what is complete, in a thread of its own, and waits at most

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What CUPTI calls runs on application threads inside CUDA calls: it calls nothing of CUDA, takes no lock, and allocates
+ * nothing. Starting happens inside a call of the application too, but once. */
+#include "cupti/cupti_session.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "cupti/activity_buffers.h"
+#include "cupti/cupti_library.h"
+#include "cupti/cupti_versions.h"
+#include "cupti/kernel_records.h"
+#include "cupti/launch_join.h"
+#include "trace/trace_writer.h"
+
+static struct cupti_library cupti;
+static uint32_t api_version;
+static void *subscriber;
+static bool is_external;
+static bool sees_launches;
+static _Atomic int launched;
+static _Atomic int used;
+
+/* ---- callbacks ---- */
+
+/* Loads first: the line stays shared while many threads launch. */
+static void note_launched(void)
+{
+    if (!atomic_load_explicit(&launched, memory_order_relaxed))
+        atomic_store_explicit(&launched, 1, memory_order_relaxed);
+    if (!atomic_load_explicit(&used, memory_order_relaxed))
+        atomic_store_explicit(&used, 1, memory_order_relaxed);
+}
+
+static void on_launch(void *user, int domain, uint32_t cbid, const void *data)
+{
+    (void)user, (void)domain, (void)cbid;
+    const struct cupti_callback_data *call = data;
+    if (call->callback_site != CUPTI_SITE_ENTER)
+        return;
+    struct kernel_timing_context *context = &kernel_timing_context;
+    if (context->call_id) {
+        launch_join_note(call->correlation_id, context->call_id, &context->last_launch);
+        context->launches++;
+    } else {
+        uint32_t no_chain = 0;
+        launch_join_note(call->correlation_id, 0, &no_chain);
+    }
+    note_launched();
+}
+
+static void on_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+    note_launched(); /* copies alone ask for buffers too */
+    *buffer = activity_buffers_request(size);
+    *max_records = 0; /* as many as fit */
+}
+
+static void on_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid_size)
+{
+    (void)context, (void)stream, (void)size;
+    activity_buffers_complete(buffer, valid_size);
+}
+
+/* ---- start ---- */
+
+/* Says it once, in the trace; the report has shapes only from then on. */
+static enum cupti_session_outcome refuse(int result, const char *what, const char *why)
+{
+    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_OFF, result, "%s: %s", what, why);
+    return CUPTI_SESSION_REFUSED;
+}
+
+static enum cupti_session_outcome refuse_result(const char *function, int result)
+{
+    return refuse(result, function, cupti_result_text(result));
+}
+
+static void note_on(const char *remark)
+{
+    bool exact = false;
+    const struct cupti_version *version = cupti_version_find(api_version, &exact);
+    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s",
+               version->cuda, exact ? "" : " or newer", cupti.path, cupti.how, remark);
+}
+
+static unsigned enable_callbacks(void)
+{
+    static const uint32_t cbids[] = {
+        CUPTI_CBID_cuLaunchKernel,   CUPTI_CBID_cuLaunchKernel_ptsz,   CUPTI_CBID_cuLaunchCooperativeKernel,
+        CUPTI_CBID_cuLaunchKernelEx, CUPTI_CBID_cuLaunchKernelEx_ptsz, CUPTI_CBID_cuLaunchCooperativeKernel_ptsz,
+        CUPTI_CBID_cuGraphLaunch,    CUPTI_CBID_cuGraphLaunch_ptsz,
+    };
+    unsigned enabled = 0;
+    for (unsigned i = 0; i < sizeof cbids / sizeof *cbids; i++) /* old drivers lack the newest */
+        enabled += cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER_API, cbids[i]) == CUPTI_OK;
+    return enabled;
+}
+
+/* CUPTI gives external records only beside records of API calls, so those have to be on as well. */
+static bool enable_external(void)
+{
+    return cupti.cuptiActivityPushExternalCorrelationId && cupti.cuptiActivityPopExternalCorrelationId &&
+           cupti.cuptiActivityEnable(CUPTI_KIND_EXTERNAL_CORRELATION) == CUPTI_OK &&
+           cupti.cuptiActivityEnable(CUPTI_KIND_DRIVER) == CUPTI_OK;
+}
+
+static enum cupti_session_outcome enable_activities(const char **remark)
+{
+    int result = cupti.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+    if (result != CUPTI_OK)
+        return refuse_result("cuptiActivityRegisterCallbacks", result);
+    result = cupti.cuptiActivityEnable(CUPTI_KIND_CONCURRENT_KERNEL);
+    if (result != CUPTI_OK)
+        return refuse_result("cuptiActivityEnable(CONCURRENT_KERNEL)", result);
+    bool copies = cupti.cuptiActivityEnable(CUPTI_KIND_MEMCPY) == CUPTI_OK;
+    bool memsets = cupti.cuptiActivityEnable(CUPTI_KIND_MEMSET) == CUPTI_OK;
+    if (!copies || !memsets)
+        *remark = ", without times of copies";
+    return CUPTI_SESSION_STARTED;
+}
+
+static enum cupti_session_outcome subscribe(bool want_external)
+{
+    /* One subscriber a process, and never a second try: if another tool is there, it stays undisturbed. */
+    int result = cupti.cuptiSubscribe(&subscriber, on_launch, NULL);
+    if (result != CUPTI_OK)
+        return refuse_result("cuptiSubscribe", result);
+    const char *remark = "";
+    enum cupti_session_outcome outcome = enable_activities(&remark);
+    if (outcome != CUPTI_SESSION_STARTED) {
+        cupti.cuptiUnsubscribe(subscriber);
+        return outcome;
+    }
+    is_external = want_external && enable_external();
+    if (is_external)
+        remark = ", joined by external correlation";
+    else if (want_external)
+        remark = ", external correlation refused";
+    kernel_records_open(&cupti, is_external);
+    sees_launches = is_external || enable_callbacks() > 0;
+    if (!sees_launches)
+        remark = ", launch callbacks refused: kernels can't be joined to calls";
+    note_on(remark);
+    return CUPTI_SESSION_STARTED;
+}
+
+static enum cupti_session_outcome check_version(void)
+{
+    int result = cupti.cuptiGetVersion(&api_version);
+    if (result != CUPTI_OK)
+        return refuse_result("cuptiGetVersion", result);
+    bool exact = false;
+    if (!cupti_version_find(api_version, &exact))
+        return refuse((int)api_version, cupti.path, "this CUPTI is older than CUDA 11.7");
+    return CUPTI_SESSION_STARTED;
+}
+
+enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settings *settings,
+                                               const struct cuda_driver *driver, bool injected)
+{
+    char why[512] = "";
+    int driver_version = 0;
+    driver->cuDriverGetVersion(&driver_version);
+    bool found = cupti.path[0] || cupti_library_find(&cupti, driver_version, settings->cupti_path, why, sizeof why);
+    dlerror(); /* what our search left there is not the application's */
+    if (!found)
+        return refuse(0, "CUPTI", why);
+    if (injected && cupti.needs_initialized_driver)
+        return CUPTI_SESSION_LATER;
+    if (!launch_join_open(settings->external_correlation) || !kernel_records_reserve() ||
+        !activity_buffers_open(settings->buffer_count, settings->buffer_bytes))
+        return refuse(ENOMEM, "mmap", "no memory for activity buffers");
+    enum cupti_session_outcome outcome = check_version();
+    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->external_correlation) : outcome;
+}
+
+/* ---- afterwards ---- */
+
+bool cupti_session_is_external(void)
+{
+    return is_external;
+}
+
+bool cupti_session_sees_launches(void)
+{
+    return sees_launches;
+}
+
+bool cupti_session_was_used(void)
+{
+    return atomic_load_explicit(&used, memory_order_relaxed) != 0;
+}
+
+bool cupti_session_take_launched(void)
+{
+    return atomic_load_explicit(&launched, memory_order_relaxed) &&
+           atomic_exchange_explicit(&launched, 0, memory_order_relaxed);
+}
+
+void cupti_session_flush(void)
+{
+    cupti.cuptiActivityFlushAll(0);
+}
+
+uint64_t cupti_session_take_dropped(void)
+{
+    size_t dropped = 0;
+    return cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_OK ? dropped : 0;
+}
+
+uint64_t cupti_session_timestamp(void)
+{
+    uint64_t ns = 0;
+    return cupti.cuptiGetTimestamp(&ns) == CUPTI_OK ? ns : 0;
+}
+
+bool cupti_session_push(uint64_t call_id)
+{
+    note_launched();
+    return cupti.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CUSTOM2, call_id) == CUPTI_OK;
+}
+
+void cupti_session_pop(void)
+{
+    uint64_t popped = 0;
+    cupti.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CUSTOM2, &popped);
+}

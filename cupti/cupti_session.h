@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one subscription of this process to CUPTI: found, subscribed, kinds and launch callbacks enabled; and what CUPTI then
+ * calls. Started once, never ended: finalising CUPTI while the application runs is not safe in any version. */
+#ifndef CUPTI_CUPTI_SESSION_H
+#define CUPTI_CUPTI_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cupti/cuda_driver.h"
+#include "cupti/kernel_timing.h"
+
+enum cupti_session_outcome {
+    CUPTI_SESSION_STARTED, /* a TIMING_ON note is in the trace */
+    CUPTI_SESSION_REFUSED, /* a TIMING_OFF note is; no second try */
+    CUPTI_SESSION_LATER,   /* this CUPTI may be called only after cuInit() returned: nothing was done */
+};
+
+enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settings *settings,
+                                               const struct cuda_driver *driver, bool injected);
+
+/* After a start only. */
+bool cupti_session_is_external(void);    /* external correlation is in use */
+bool cupti_session_sees_launches(void);  /* false: nobody tells that kernels are outstanding */
+bool cupti_session_was_used(void);       /* the GPU, ever: a flush in a process that never used it may hang */
+bool cupti_session_take_launched(void);  /* since the last look */
+void cupti_session_flush(void);          /* may block */
+uint64_t cupti_session_take_dropped(void);
+uint64_t cupti_session_timestamp(void);  /* 0: not known */
+
+/* Call path, external correlation. */
+bool cupti_session_push(uint64_t call_id);
+void cupti_session_pop(void);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads activity records by the prefixes of cupti_records.h. What can't be used is counted by kind of trouble: impossible
+ * times, no call found, unknown kinds, no room in the trace. */
+#include "cupti/kernel_records.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "cupti/launch_join.h"
+#include "trace/clock.h"
+#include "trace/trace_writer.h"
+
+enum { WAITING_MAX = 4096 };
+static const uint64_t waiting_at_most_ns = 2000000000;
+static const uint64_t patience_ns = 200000000; /* for the trace to get new blocks, a buffer */
+
+struct waiting_kernel {
+    struct trace_kernel kernel; /* filled but for the join */
+    uint64_t since_ns;
+};
+
+static const struct cupti_library *cupti;
+static bool external_join;
+static struct waiting_kernel *waiting;
+static unsigned waiting_count;
+static uint64_t records_seen;
+static uint64_t patience_until_ns;
+
+static void count(uint64_t *counter, uint64_t more)
+{
+    __atomic_fetch_add(counter, more, __ATOMIC_RELAXED);
+}
+
+bool kernel_records_reserve(void)
+{
+    if (!waiting) {
+        void *mapped = mmap(NULL, WAITING_MAX * sizeof *waiting, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        waiting = mapped == MAP_FAILED ? NULL : mapped;
+    }
+    return waiting != NULL;
+}
+
+void kernel_records_open(const struct cupti_library *library, bool external)
+{
+    cupti = library;
+    external_join = external;
+}
+
+uint64_t kernel_records_seen(void)
+{
+    return records_seen;
+}
+
+/* This thread is ours and may wait for the helper to reserve blocks, which a caller of CUDA never may. Attempts that the
+ * writer counted as drops and that went well in the end are taken back. */
+static bool wait_a_little(void)
+{
+    if (clock_monotonic_ns() >= patience_until_ns)
+        return false;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return true;
+}
+
+static void *reserve_patiently(struct trace_thread *thread, enum trace_record_type type, size_t size)
+{
+    void *record = trace_reserve(thread, type, size);
+    if (record)
+        return record;
+    struct trace_slot *slot = trace_thread_slot(thread);
+    while (!record && wait_a_little()) {
+        __atomic_fetch_sub(&slot->records_dropped, 1, __ATOMIC_RELAXED);
+        record = trace_reserve(thread, type, size);
+    }
+    return record;
+}
+
+/* An id whose name has no room would stay without one if the kernel does not come again. */
+static uint64_t intern_patiently(struct trace_thread *thread, const char *name)
+{
+    struct trace_slot *slot = trace_thread_slot(thread);
+    uint64_t before = __atomic_load_n(&slot->records_dropped, __ATOMIC_RELAXED);
+    uint64_t id = trace_name_intern(thread, name);
+    while (__atomic_load_n(&slot->records_dropped, __ATOMIC_RELAXED) != before && wait_a_little()) {
+        __atomic_store_n(&slot->records_dropped, before, __ATOMIC_RELAXED);
+        id = trace_name_intern(thread, name);
+    }
+    return id;
+}
+
+/* Copies everything behind the header. */
+static void write_record(enum trace_record_type type, const void *content, size_t size)
+{
+    struct trace_thread *thread = trace_thread_get();
+    void *record = thread ? reserve_patiently(thread, type, size) : NULL;
+    if (!record) {
+        if (!thread)
+            count(&trace_writer_counters()->records_dropped, 1);
+        return;
+    }
+    memcpy((char *)record + sizeof(struct trace_record), (const char *)content + sizeof(struct trace_record),
+           size - sizeof(struct trace_record));
+    trace_commit(thread, record);
+}
+
+static void write_kernel(struct trace_kernel *kernel, enum launch_join_result result, const struct launch_owner *owner)
+{
+    kernel->call_id = owner->call_id;
+    kernel->join = owner->call_id == 0 ? TRACE_JOIN_NONE : external_join ? TRACE_JOIN_EXTERNAL : TRACE_JOIN_CORRELATION;
+    /* The kernels of a graph share the launch's correlation id: the launch is known, what each of them is is not. */
+    bool owned = result == LAUNCH_JOIN_FOUND && kernel->graph_id == 0;
+    kernel->owner = owned ? owner->owner : TRACE_OWNER_NONE;
+    kernel->owner_id = owned ? owner->owner_id : 0;
+    if (!owned)
+        count(&trace_writer_counters()->kernels_unjoined, 1);
+    write_record(TRACE_RECORD_KERNEL, kernel, sizeof *kernel);
+}
+
+static enum launch_join_result find_owner(uint32_t correlation_id, struct launch_owner *owner)
+{
+    return external_join ? launch_join_external_find(correlation_id, owner) : launch_join_find(correlation_id, owner);
+}
+
+static void join_kernel(struct trace_kernel *kernel)
+{
+    struct launch_owner owner;
+    enum launch_join_result result = find_owner(kernel->correlation_id, &owner);
+    if (result != LAUNCH_JOIN_PENDING) {
+        write_kernel(kernel, result, &owner);
+        return;
+    }
+    if (waiting_count == WAITING_MAX) { /* the oldest has to go */
+        find_owner(waiting[0].kernel.correlation_id, &owner);
+        write_kernel(&waiting[0].kernel, LAUNCH_JOIN_NONE, &owner);
+        memmove(&waiting[0], &waiting[1], --waiting_count * sizeof *waiting);
+    }
+    waiting[waiting_count].kernel = *kernel;
+    waiting[waiting_count++].since_ns = clock_monotonic_ns();
+}
+
+unsigned kernel_records_retry(bool last)
+{
+    uint64_t now_ns = waiting_count ? clock_monotonic_ns() : 0;
+    unsigned kept = 0;
+    patience_until_ns = now_ns + patience_ns;
+    for (unsigned i = 0; i < waiting_count; i++) {
+        struct launch_owner owner;
+        enum launch_join_result result = find_owner(waiting[i].kernel.correlation_id, &owner);
+        if (result == LAUNCH_JOIN_PENDING && !last && now_ns - waiting[i].since_ns < waiting_at_most_ns)
+            waiting[kept++] = waiting[i];
+        else
+            write_kernel(&waiting[i].kernel, result, &owner);
+    }
+    return waiting_count = kept;
+}
+
+/* 0 stands for "could not be collected" and happens; so do ends before starts, and a lone top bit. */
+static bool times_are_possible(uint64_t start_ns, uint64_t end_ns)
+{
+    return start_ns != 0 && end_ns >= start_ns && end_ns >> 63 == 0;
+}
+
+static void take_kernel(const struct cupti_kernel_record *r)
+{
+    if (!times_are_possible(r->start_ns, r->end_ns)) {
+        count(&trace_writer_counters()->kernels_invalid, 1);
+        return;
+    }
+    struct trace_thread *thread = trace_thread_get();
+    struct trace_kernel kernel = {
+        .name_id = r->name && thread ? intern_patiently(thread, r->name) : 0,
+        .start_ns = r->start_ns,
+        .end_ns = r->end_ns,
+        .registers = r->registers_per_thread,
+        .correlation_id = r->correlation_id,
+        .device = r->device,
+        .context = r->context,
+        .stream = r->stream,
+        .graph_id = r->graph_id,
+        .graph_node_id = r->graph_node_id,
+        .grid = {(uint32_t)r->grid[0], (uint32_t)r->grid[1], (uint32_t)r->grid[2]},
+        .block = {(uint32_t)r->block[0], (uint32_t)r->block[1], (uint32_t)r->block[2]},
+        .static_shared_bytes = (uint32_t)r->static_shared_bytes,
+        .dynamic_shared_bytes = (uint32_t)r->dynamic_shared_bytes,
+    };
+    join_kernel(&kernel);
+}
+
+static void take_copy(struct trace_copy copy)
+{
+    if (times_are_possible(copy.start_ns, copy.end_ns))
+        write_record(TRACE_RECORD_COPY, &copy, sizeof copy);
+}
+
+static void take_memcpy(const struct cupti_memcpy_record *r)
+{
+    take_copy((struct trace_copy){
+        .start_ns = r->start_ns, .end_ns = r->end_ns, .bytes = r->bytes, .kind = TRACE_COPY_MEMCPY,
+        .direction = r->copy_kind, .device = r->device, .stream = r->stream, .correlation_id = r->correlation_id,
+        .graph_id = r->graph_id, .graph_node_id = r->graph_node_id});
+}
+
+static void take_memcpy_peer(const struct cupti_memcpy_peer_record *r)
+{
+    take_copy((struct trace_copy){
+        .start_ns = r->start_ns, .end_ns = r->end_ns, .bytes = r->bytes, .kind = TRACE_COPY_MEMCPY,
+        .direction = r->copy_kind, .device = r->device, .stream = r->stream, .correlation_id = r->correlation_id,
+        .graph_id = r->graph_id, .graph_node_id = r->graph_node_id});
+}
+
+static void take_memset(const struct cupti_memset_record *r)
+{
+    take_copy((struct trace_copy){
+        .start_ns = r->start_ns, .end_ns = r->end_ns, .bytes = r->bytes, .kind = TRACE_COPY_MEMSET,
+        .device = r->device, .stream = r->stream, .correlation_id = r->correlation_id, .graph_id = r->graph_id,
+        .graph_node_id = r->graph_node_id});
+}
+
+static void take_record(const struct cupti_record *record)
+{
+    const void *r = record;
+    switch (record->kind) {
+    case CUPTI_KIND_KERNEL:
+    case CUPTI_KIND_CONCURRENT_KERNEL:
+        take_kernel(r);
+        break;
+    case CUPTI_KIND_MEMCPY:
+        take_memcpy(r);
+        break;
+    case CUPTI_KIND_MEMCPY2:
+        take_memcpy_peer(r);
+        break;
+    case CUPTI_KIND_MEMSET:
+        take_memset(r);
+        break;
+    case CUPTI_KIND_EXTERNAL_CORRELATION: {
+        const struct cupti_external_record *external = r;
+        if (external_join && external->external_kind == CUPTI_EXTERNAL_CUSTOM2)
+            launch_join_external_note(external->correlation_id, external->external_id);
+        break;
+    }
+    case CUPTI_KIND_DRIVER:
+        if (external_join)
+            break; /* CUPTI gives external records only beside API records, which say nothing more */
+        /* fall through */
+    default:
+        count(&trace_writer_counters()->records_unknown, 1);
+    }
+}
+
+void kernel_records_consume(uint8_t *buffer, size_t valid_bytes)
+{
+    struct cupti_record *record = NULL;
+    patience_until_ns = clock_monotonic_ns() + patience_ns;
+    /* Ends with MAX_LIMIT_REACHED; any other refusal ends it too, since there is no way to step over a broken record. */
+    while (cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_OK && record) {
+        records_seen++;
+        take_record(record);
+    }
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUPTI's activity records in, KERNEL and COPY records of the trace out. One thread at a time: the taker. */
+#ifndef CUPTI_KERNEL_RECORDS_H
+#define CUPTI_KERNEL_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cupti/cupti_library.h"
+
+bool kernel_records_reserve(void); /* maps memory */
+void kernel_records_open(const struct cupti_library *library, bool external);
+
+/* All records of one completed buffer. */
+void kernel_records_consume(uint8_t *buffer, size_t valid_bytes);
+
+/* Kernels whose call had not ended when their record came: tries again; those older than 2 s, or all of them when LAST,
+ * are recorded without an owner. Returns how many still wait. */
+unsigned kernel_records_retry(bool last);
+
+/* Records taken so far, of any kind. */
+uint64_t kernel_records_seen(void);
+
+#endif

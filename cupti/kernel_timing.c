@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of the timing: started inside the application's calls, run by a thread of its own, finished at exit.
+ *
+ * The thread exists because CUPTI may block: it alone flushes, reads records and asks for device facts, so that neither the
+ * application nor the helper that reserves trace blocks ever waits for CUPTI. No lock is held around a call into CUPTI. */
+#include "cupti/kernel_timing.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cupti/activity_buffers.h"
+#include "cupti/cuda_driver.h"
+#include "cupti/cupti_session.h"
+#include "cupti/device_facts.h"
+#include "cupti/kernel_records.h"
+#include "cupti/launch_join.h"
+#include "trace/clock.h"
+#include "trace/trace_writer.h"
+
+_Thread_local struct kernel_timing_context kernel_timing_context __attribute__((tls_model("initial-exec")));
+_Atomic int kernel_timing_state_now;
+_Atomic int kernel_timing_external_now;
+
+enum { PERIOD_BUSY_MS = 10, PERIOD_IDLE_MS = 50, FLUSH_BACKOFF_MS = 5000, ANCHOR_MS = 1000, DEVICE_RETRY_MS = 200 };
+static const uint64_t ms = 1000000; /* in ns */
+
+static struct kernel_timing_settings settings = {
+    .flush_period_ms = 200, .exit_timeout_ms = 1500, .buffer_count = 64, .buffer_bytes = 1 << 20};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of the next three */
+static pthread_cond_t wake;
+static bool finishing, finished, thread_runs;
+static _Atomic int inline_ticks; /* the thread could not be made: kernel_timing_tend() does its work */
+static _Atomic int finish_begun;
+
+/* Of whoever ticks: the thread, or the helper if there is none. */
+static struct {
+    bool devices_written;
+    bool exit_handler_renewed;
+    uint64_t devices_due_ns, anchor_due_ns;
+    uint64_t flush_due_ns, flush_wait_ns; /* wait 0: nothing to flush has been heard of yet */
+    uint64_t seen_at_flush;
+} ticking;
+
+static void set_state(enum kernel_timing_state state)
+{
+    atomic_store_explicit(&kernel_timing_state_now, (int)state, memory_order_release);
+}
+
+enum kernel_timing_state kernel_timing_state(void)
+{
+    return (enum kernel_timing_state)atomic_load_explicit(&kernel_timing_state_now, memory_order_acquire);
+}
+
+static bool is_on(void)
+{
+    return kernel_timing_state() == KERNEL_TIMING_ON;
+}
+
+/* ---- call path, behind the header's inline functions ---- */
+
+void kernel_timing_publish(enum trace_owner owner, uint64_t owner_id)
+{
+    struct kernel_timing_context *context = &kernel_timing_context;
+    launch_join_publish(context->last_launch, context->launches, context->call_id, owner, owner_id);
+    context->last_launch = 0;
+}
+
+void kernel_timing_external_push(uint64_t call_id)
+{
+    kernel_timing_context.external = cupti_session_push(call_id);
+}
+
+void kernel_timing_external_pop(enum trace_owner owner, uint64_t owner_id)
+{
+    kernel_timing_context.external = 0;
+    cupti_session_pop();
+    launch_join_external_publish(kernel_timing_context.call_id, owner, owner_id);
+}
+
+/* ---- ticks ---- */
+
+static void at_exit(void)
+{
+    kernel_timing_finish(settings.exit_timeout_ms * ms);
+}
+
+static void take_records(bool last)
+{
+    bool any = activity_buffers_take(kernel_records_consume) != 0;
+    kernel_records_retry(last);
+    uint64_t dropped = any || last ? cupti_session_take_dropped() : 0;
+    if (dropped)
+        __atomic_fetch_add(&trace_writer_counters()->cupti_records_dropped, dropped, __ATOMIC_RELAXED);
+    if (any && !ticking.exit_handler_renewed) {
+        /* Exit handlers run newest first, and CUPTI may register its own as late as with the first context: ours has to
+         * run before them. */
+        ticking.exit_handler_renewed = true;
+        atexit(at_exit);
+    }
+}
+
+/* CUPTI gives back buffers by itself when they are full; a flush also those that are not, as far as their records are
+ * complete. While nothing new arrives it is asked less and less often. */
+static void flush_if_due(uint64_t now_ns)
+{
+    uint64_t period_ns = settings.flush_period_ms * ms;
+    bool heard = cupti_session_take_launched() || (!cupti_session_sees_launches() && cupti_session_was_used());
+    if (heard && ticking.flush_wait_ns != period_ns) {
+        ticking.flush_wait_ns = period_ns;
+        ticking.flush_due_ns = now_ns + period_ns;
+    }
+    if (!ticking.flush_wait_ns || now_ns < ticking.flush_due_ns)
+        return;
+    cupti_session_flush();
+    take_records(false);
+    uint64_t seen = kernel_records_seen();
+    uint64_t wait_ns = heard || seen != ticking.seen_at_flush ? period_ns : ticking.flush_wait_ns * 2;
+    ticking.seen_at_flush = seen;
+    ticking.flush_wait_ns = wait_ns < FLUSH_BACKOFF_MS * ms ? wait_ns : FLUSH_BACKOFF_MS * ms;
+    ticking.flush_due_ns = clock_monotonic_ns() + ticking.flush_wait_ns;
+}
+
+static void anchor_now(void)
+{
+    uint64_t cupti_ns = cupti_session_timestamp();
+    struct trace_thread *thread = trace_thread_get();
+    if (cupti_ns && thread)
+        trace_anchor(thread, cupti_ns);
+}
+
+static void tick(void)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    if (!ticking.devices_written && now_ns >= ticking.devices_due_ns) {
+        ticking.devices_written = device_facts_write();
+        ticking.devices_due_ns = now_ns + DEVICE_RETRY_MS * ms;
+    }
+    if (!is_on())
+        return;
+    take_records(false);
+    flush_if_due(now_ns);
+    if (now_ns >= ticking.anchor_due_ns) {
+        anchor_now();
+        ticking.anchor_due_ns = now_ns + ANCHOR_MS * ms;
+    }
+}
+
+static void last_tick(void)
+{
+    if (!ticking.devices_written)
+        ticking.devices_written = device_facts_write();
+    if (!is_on())
+        return;
+    if (cupti_session_was_used())
+        cupti_session_flush();
+    take_records(true);
+    anchor_now();
+}
+
+void kernel_timing_tend(void)
+{
+    if (atomic_load_explicit(&inline_ticks, memory_order_relaxed))
+        tick();
+}
+
+/* ---- the thread ---- */
+
+static struct timespec monotonic_after(uint64_t ns)
+{
+    uint64_t at = clock_monotonic_ns() + ns;
+    return (struct timespec){.tv_sec = (time_t)(at / 1000000000), .tv_nsec = (long)(at % 1000000000)};
+}
+
+/* Sleeps until the next tick; false: the process is leaving. */
+static bool sleep_a_period(void)
+{
+    bool busy = is_on() && ticking.flush_wait_ns == settings.flush_period_ms * ms;
+    struct timespec until = monotonic_after((busy ? PERIOD_BUSY_MS : PERIOD_IDLE_MS) * ms);
+    int woken = 0;
+    pthread_mutex_lock(&mutex);
+    while (!finishing && woken != ETIMEDOUT)
+        woken = pthread_cond_timedwait(&wake, &mutex, &until);
+    bool leave = finishing;
+    pthread_mutex_unlock(&mutex);
+    return !leave;
+}
+
+static void *run_thread(void *unused)
+{
+    bool stay = true;
+    while (stay && (is_on() || !ticking.devices_written)) {
+        tick();
+        stay = sleep_a_period();
+    }
+    last_tick();
+    pthread_mutex_lock(&mutex);
+    finished = true;
+    pthread_cond_broadcast(&wake);
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+static bool make_thread(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    /* A signal must never be handled here instead of in one of the application's threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool made = pthread_create(&thread, &attributes, run_thread, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (made)
+        pthread_setname_np(thread, "rooftap-timing");
+    return made;
+}
+
+static void start_thread(void)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    bool made = make_thread();
+    pthread_mutex_lock(&mutex);
+    thread_runs = made;
+    pthread_mutex_unlock(&mutex);
+    atomic_store(&inline_ticks, !made);
+}
+
+/* ---- start ---- */
+
+void kernel_timing_configure(const struct kernel_timing_settings *wanted)
+{
+    settings.off = wanted->off;
+    settings.external_correlation = wanted->external_correlation;
+    settings.cupti_path = wanted->cupti_path;
+    if (wanted->flush_period_ms)
+        settings.flush_period_ms = wanted->flush_period_ms;
+    if (wanted->exit_timeout_ms)
+        settings.exit_timeout_ms = wanted->exit_timeout_ms;
+    if (wanted->buffer_count)
+        settings.buffer_count = wanted->buffer_count;
+    if (wanted->buffer_bytes)
+        settings.buffer_bytes = wanted->buffer_bytes;
+}
+
+/* In a forked child CUDA is unusable and the thread is gone. */
+static void in_forked_child(void)
+{
+    atomic_store(&kernel_timing_external_now, 0);
+    atomic_store(&inline_ticks, 0);
+    set_state(KERNEL_TIMING_FINISHED);
+}
+
+static void start(const struct cuda_driver *driver, bool injected)
+{
+    enum cupti_session_outcome outcome = CUPTI_SESSION_REFUSED;
+    if (settings.off)
+        trace_note(trace_thread_get(), TRACE_NOTE_TIMING_OFF, 0, "switched off by the user");
+    else
+        outcome = cupti_session_start(&settings, driver, injected);
+    if (outcome == CUPTI_SESSION_LATER) {
+        set_state(KERNEL_TIMING_IDLE);
+        return;
+    }
+    bool on = outcome == CUPTI_SESSION_STARTED;
+    set_state(on ? KERNEL_TIMING_ON : KERNEL_TIMING_OFF);
+    atomic_store_explicit(&kernel_timing_external_now, on && cupti_session_is_external(), memory_order_release);
+    pthread_atfork(NULL, NULL, in_forked_child);
+    start_thread(); /* also without CUPTI: for the device facts */
+    atexit(at_exit);
+}
+
+static bool may_start(void)
+{
+    int idle = KERNEL_TIMING_IDLE;
+    return trace_writer_is_open() &&
+           atomic_compare_exchange_strong(&kernel_timing_state_now, &idle, KERNEL_TIMING_STARTING);
+}
+
+void kernel_timing_start_from_injection(void)
+{
+    int errno_before = errno;
+    const struct cuda_driver *driver = cuda_driver_mapped();
+    if (driver && may_start())
+        start(driver, true);
+    errno = errno_before;
+}
+
+/* Any answer but "no" counts as capturing; a thread without a context captures nothing. */
+static bool is_capturing(const struct cuda_driver *driver, void *stream)
+{
+    enum { NO_CONTEXT = 201 };
+    int status = 0;
+    if (!driver->cuStreamIsCapturing)
+        return false;
+    int result = driver->cuStreamIsCapturing(stream, &status);
+    return result != NO_CONTEXT && (result != 0 || status != 0);
+}
+
+void kernel_timing_start_slowly(void *stream)
+{
+    /* A process may make many calls before the driver is ready: look at the 1st, 2nd, 4th ... and then each 1024th. */
+    static _Atomic unsigned attempts;
+    unsigned n = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
+    if ((n & (n - 1)) != 0 && n % 1024 != 0)
+        return;
+    int errno_before = errno;
+    const struct cuda_driver *driver = cuda_driver_mapped();
+    if (cuda_driver_is_initialized(driver) && !is_capturing(driver, NULL) &&
+        (!stream || !is_capturing(driver, stream)) && may_start()) {
+        /* Another thread may capture in the mode that forbids everybody's unsafe calls; ours do not touch its stream. */
+        int mode = CUDA_CAPTURE_RELAXED;
+        bool exchanged =
+            driver->cuThreadExchangeStreamCaptureMode && driver->cuThreadExchangeStreamCaptureMode(&mode) == 0;
+        start(driver, false);
+        if (exchanged)
+            driver->cuThreadExchangeStreamCaptureMode(&mode);
+    }
+    errno = errno_before;
+}
+
+/* ---- exit ---- */
+
+static bool wait_for_thread(uint64_t timeout_ns)
+{
+    struct timespec until = monotonic_after(timeout_ns);
+    int waited = 0;
+    pthread_mutex_lock(&mutex);
+    finishing = true;
+    if (thread_runs)
+        pthread_cond_broadcast(&wake);
+    while (thread_runs && !finished && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&wake, &mutex, &until);
+    bool done = thread_runs ? finished : !atomic_load(&inline_ticks);
+    pthread_mutex_unlock(&mutex);
+    return done;
+}
+
+bool kernel_timing_finish(uint64_t timeout_ns)
+{
+    enum kernel_timing_state state = kernel_timing_state();
+    if (state == KERNEL_TIMING_FINISHED)
+        return true;
+    if (state == KERNEL_TIMING_IDLE || state == KERNEL_TIMING_STARTING) {
+        set_state(KERNEL_TIMING_FINISHED);
+        return true;
+    }
+    if (atomic_exchange(&finish_begun, 1))
+        return true; /* another thread is at it */
+    bool done = wait_for_thread(timeout_ns);
+    if (!done && state == KERNEL_TIMING_ON)
+        trace_note(trace_thread_get(), TRACE_NOTE_TIMING_CUT, 0,
+                   "CUPTI did not hand over within %llu ms what it held at exit: the last kernels may be missing",
+                   (unsigned long long)(timeout_ns / ms));
+    atomic_store(&kernel_timing_external_now, 0);
+    set_state(KERNEL_TIMING_FINISHED);
+    return done;
+}
