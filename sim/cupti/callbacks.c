@@ -3,6 +3,8 @@
  * subscriber is handed for API calls, graphs, contexts and modules. */
 #include "stand_in.h"
 
+#include "sim/core/device.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +217,7 @@ void callbacks_api(const struct simgpu_api_call *call, uint64_t *correlation_dat
     data.functionReturnValue = site == CUPTI_API_EXIT ? call->return_value : NULL;
     data.symbolName = call->symbol;
     data.context = call->context;
-    data.contextUid = call->context ? SIM_CONTEXT_ID : 0;
+    data.contextUid = call->context ? simgpu_context_id(call->context) : 0;
     data.correlationData = correlation_data;
     data.correlationId = call->correlation_id;
     subscriber->callback(subscriber->userdata, domain, call->cbid, &data);

@@ -2,6 +2,8 @@
 /* Who is who: CUPTI's version, the ids of contexts, streams and graphs, what result codes mean, and the end. */
 #include "stand_in.h"
 
+#include "sim/core/device.h"
+
 #include <unistd.h>
 
 /* What cuptiGetVersion of the CUPTI package of that CUDA version answers. */
@@ -66,11 +68,11 @@ CUptiResult CUPTIAPI cuptiGetErrorMessage(CUptiResult result, const char **text)
 CUptiResult CUPTIAPI cuptiGetContextId(CUcontext context, uint32_t *id)
 {
     DOOR();
-    if (!context)
+    if (!context || !simgpu_context_valid(context))
         return result_done(CUPTI_ERROR_INVALID_CONTEXT);
     if (!id)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    *id = SIM_CONTEXT_ID;
+    *id = simgpu_context_id(context);
     return CUPTI_SUCCESS;
 }
 

@@ -19,7 +19,7 @@ static void on_api_exit(struct simgpu_api_call *call)
 static void on_resource(const struct simgpu_resource_notice *notice)
 {
     if (notice->event == SIMGPU_CONTEXT_CREATED)
-        records_context();
+        records_context(notice->context);
     callbacks_resource(notice);
 }
 

@@ -3,6 +3,8 @@
  * they return, a device and its context once. */
 #include "stand_in.h"
 
+#include "sim/core/device.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@ enum { API_LIMIT = 1024 };
 static _Atomic uint8_t kind_enabled[CUPTI_ACTIVITY_KIND_COUNT];
 static _Atomic uint8_t api_enabled[CUPTI_CB_DOMAIN_RUNTIME_API + 1][API_LIMIT]; /* single functions, by domain */
 static atomic_uint api_enabled_count;
-static atomic_bool context_exists;
+static atomic_uint newest_context; /* its id; 0: none yet */
 
 /* What each kind gives. Kinds that are in no row are not supported. */
 static const struct {
@@ -64,10 +66,8 @@ static void put_device(void)
 {
     const struct simgpu_device *device = simgpu_device();
     DEVICE_RECORD record;
-    char name[sizeof device->name + 16];
 
     memset(&record, 0, sizeof record);
-    snprintf(name, sizeof name, "Simulated %s", device->name);
     record.kind = CUPTI_ACTIVITY_KIND_DEVICE;
     record.globalMemoryBandwidth = (uint64_t)(device->bytes_per_second / 1000); /* kB/s */
     record.globalMemorySize = device->memory_bytes;
@@ -78,17 +78,18 @@ static void put_device(void)
     record.computeCapabilityMinor = (uint32_t)device->compute_minor;
     record.id = SIM_DEVICE_ID;
     record.isCudaVisible = 1;
-    record.name = strdup(name);
+    simgpu_device_uuid((unsigned char *)record.uuid.bytes);
+    record.name = strdup(device->name);
     buffers_put(&record, sizeof record);
 }
 
-static void put_context(void)
+static void put_context(uint32_t id)
 {
     CONTEXT_RECORD record;
 
     memset(&record, 0, sizeof record);
     record.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
-    record.contextId = SIM_CONTEXT_ID;
+    record.contextId = id;
     record.deviceId = SIM_DEVICE_ID;
     record.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
     record.nullStreamId = (uint16_t)simgpu_stream_id(simgpu_stream_of(NULL, 0));
@@ -96,11 +97,11 @@ static void put_context(void)
     buffers_put(&record, sizeof record);
 }
 
-void records_context(void)
+void records_context(const void *context)
 {
-    atomic_store(&context_exists, true);
+    atomic_store(&newest_context, simgpu_context_id(context));
     if (is_on(CUPTI_ACTIVITY_KIND_CONTEXT))
-        put_context();
+        put_context(atomic_load(&newest_context));
 }
 
 /* SIMGPU_CUPTI_ZERO_EVERY=n: the times of every nth kernel "could not be collected". */
@@ -290,8 +291,8 @@ static CUptiResult switch_kind(CUpti_ActivityKind kind, bool on)
     observer_install();
     if (kind == CUPTI_ACTIVITY_KIND_DEVICE)
         put_device();
-    if (kind == CUPTI_ACTIVITY_KIND_CONTEXT && atomic_load(&context_exists))
-        put_context();
+    if (kind == CUPTI_ACTIVITY_KIND_CONTEXT && atomic_load(&newest_context))
+        put_context(atomic_load(&newest_context));
     return CUPTI_SUCCESS;
 }
 

@@ -26,7 +26,7 @@
 #define API_RECORD      CUpti_ActivityAPI
 #define EXTERNAL_RECORD CUpti_ActivityExternalCorrelation
 
-enum { SIM_CONTEXT_ID = 1, SIM_DEVICE_ID = 0 };
+enum { SIM_DEVICE_ID = 0 };
 
 /* Remembers RESULT for cuptiGetLastError and passes it on. */
 CUptiResult result_done(CUptiResult result);
@@ -53,7 +53,7 @@ void callbacks_reset(void);
 void records_api_enter(const struct simgpu_api_call *call);
 void records_api_exit(const struct simgpu_api_call *call);
 void records_activity(const struct simgpu_activity *activity);
-void records_context(void);
+void records_context(const void *context);
 void records_disable_all(void);
 
 /* ---- buffers.c ---- */
