@@ -18,15 +18,13 @@ static bool print_text(void)
 {
     size_t count;
     const struct gpu_spec *rows = gpu_specs(&count);
-    printf("%-22s %-32s %4s %5s %8s %8s %9s %9s %8s  %s\n", "name", "GPU", "CC", "SMs", "mem GB",
-           "GB/s", "bf16 TF/s", "fp32 TF/s", "ridge", "source");
+    printf("%-22s %-32s %4s %5s %8s %8s %9s %9s %8s  %s\n", "name", "GPU", "CC", "SMs", "mem GB", "GB/s", "bf16 TF/s",
+           "fp32 TF/s", "ridge", "source");
     for (size_t i = 0; i < count; i++) {
         const struct gpu_spec *gpu = &rows[i];
-        enum gpu_path path =
-            gpu->flops_per_second[GPU_PATH_BF16] > 0 ? GPU_PATH_BF16 : GPU_PATH_FP16;
+        enum gpu_path path = gpu->flops_per_second[GPU_PATH_BF16] > 0 ? GPU_PATH_BF16 : GPU_PATH_FP16;
         double ridge = gpu_spec_ridge(gpu, path);
-        printf("%-22s %-32s %4s ", gpu->key, gpu->name,
-               gpu->compute_capability ? gpu->compute_capability : "–");
+        printf("%-22s %-32s %4s ", gpu->key, gpu->name, gpu->compute_capability ? gpu->compute_capability : "–");
         /* A dash is two bytes more than its width; printf counts bytes. */
         if (gpu->sm_count)
             printf("%5d ", gpu->sm_count);
@@ -34,8 +32,7 @@ static bool print_text(void)
             printf("    – ");
         printf("%8.0f %8.0f ", gpu->memory_bytes / 1e9, gpu->bytes_per_second / 1e9);
         if (gpu->flops_per_second[path] > 0)
-            printf("%8.1f%c ", gpu->flops_per_second[path] / 1e12,
-                   path == GPU_PATH_FP16 ? '*' : ' ');
+            printf("%8.1f%c ", gpu->flops_per_second[path] / 1e12, path == GPU_PATH_FP16 ? '*' : ' ');
         else
             printf("       –  ");
         if (gpu->flops_per_second[GPU_PATH_FP32] > 0)
@@ -65,11 +62,10 @@ static json_t *roofs_of(const struct gpu_spec *gpu)
         const struct gpu_path_info *info = &gpu_paths[path];
         if (!(gpu->flops_per_second[path] > 0))
             continue;
-        json_array_append_new(
-            roofs, json_pack("{s:s, s:s, s:s, s:f, s:o}", "type", number_type_name(info->type),
-                             "accumulate", number_type_name(info->accumulate), "unit", info->unit,
-                             "flops_per_second", gpu->flops_per_second[path], "ridge",
-                             known(gpu_spec_ridge(gpu, (enum gpu_path)path))));
+        json_array_append_new(roofs, json_pack("{s:s, s:s, s:s, s:f, s:o}", "type", number_type_name(info->type),
+                                               "accumulate", number_type_name(info->accumulate), "unit", info->unit,
+                                               "flops_per_second", gpu->flops_per_second[path], "ridge",
+                                               known(gpu_spec_ridge(gpu, (enum gpu_path)path))));
     }
     return roofs;
 }
@@ -82,12 +78,11 @@ static json_t *gpu_object(const struct gpu_spec *gpu)
         snprintf(text, sizeof text, "0x%04x", gpu->pci_ids[i]);
         json_array_append_new(ids, json_string(text));
     }
-    return json_pack(
-        "{s:s, s:s, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?}", "key", gpu->key, "name",
-        gpu->name, "pci_device_ids", ids, "compute_capability", gpu->compute_capability, "sm_count",
-        gpu->sm_count ? json_integer(gpu->sm_count) : json_null(), "clock_hz", known(gpu->clock_hz),
-        "memory_bytes", known(gpu->memory_bytes), "bytes_per_second", known(gpu->bytes_per_second),
-        "roofs", roofs_of(gpu), "source", gpu->source, "confidence", gpu->confidence);
+    return json_pack("{s:s, s:s, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?}", "key", gpu->key, "name", gpu->name,
+                     "pci_device_ids", ids, "compute_capability", gpu->compute_capability, "sm_count",
+                     gpu->sm_count ? json_integer(gpu->sm_count) : json_null(), "clock_hz", known(gpu->clock_hz),
+                     "memory_bytes", known(gpu->memory_bytes), "bytes_per_second", known(gpu->bytes_per_second),
+                     "roofs", roofs_of(gpu), "source", gpu->source, "confidence", gpu->confidence);
 }
 
 static bool print_json(void)

@@ -41,8 +41,7 @@ int cmd_help(int argc, char **argv)
     }
     const struct command *command = command_find(argv[first]);
     if (!command || argc - first > 1) {
-        message_error("help",
-                      "expected the name of one command, not '%s'; 'rooftap help' lists them",
+        message_error("help", "expected the name of one command, not '%s'; 'rooftap help' lists them",
                       command ? argv[first + 1] : argv[first]);
         return EXIT_USAGE;
     }

@@ -58,9 +58,8 @@ static bool check_settings(void)
         if (rows[i].kind == SETTING_SWITCH)
             message_error(COMMAND, "%s is '%s'; it takes on or off", rows[i].variable, text);
         else
-            message_error(COMMAND, "%s is '%s'; it takes a number from %lld to %lld",
-                          rows[i].variable, text, (long long)rows[i].minimum,
-                          (long long)rows[i].maximum);
+            message_error(COMMAND, "%s is '%s'; it takes a number from %lld to %lld", rows[i].variable, text,
+                          (long long)rows[i].minimum, (long long)rows[i].maximum);
         return false;
     }
     return true;
@@ -77,15 +76,12 @@ static bool find_gpu(struct recording *recording)
     }
     recording->gpu = gpu_spec_by_key(options->simulate);
     if (!recording->gpu) {
-        message_error(COMMAND, "no GPU is called '%s'; 'rooftap gpus' lists the names",
-                      options->simulate);
+        message_error(COMMAND, "no GPU is called '%s'; 'rooftap gpus' lists the names", options->simulate);
         return false;
     }
     if (!simulation_possible(recording->gpu)) {
-        message_error(
-            COMMAND,
-            "'%s' is no CUDA device and can't be simulated; 'rooftap gpus' lists the names",
-            options->simulate);
+        message_error(COMMAND, "'%s' is no CUDA device and can't be simulated; 'rooftap gpus' lists the names",
+                      options->simulate);
         return false;
     }
     return true;
@@ -95,8 +91,7 @@ static bool fill_environment(struct recording *recording)
 {
     struct environment *environment = &recording->environment;
     const char *shim = recording->layout.shim;
-    bool good = environment_copy(environment) &&
-                environment_set(environment, SETTING_DIR, recording->session.folder) &&
+    bool good = environment_copy(environment) && environment_set(environment, SETTING_DIR, recording->session.folder) &&
                 environment_append(environment, "LD_PRELOAD", shim);
     if (good && recording->options->timing)
         good = environment_set(environment, SETTING_TIMING, recording->options->timing);
@@ -109,8 +104,7 @@ static bool fill_environment(struct recording *recording)
         message_error(COMMAND, "out of memory");
         return false;
     }
-    return !recording->gpu ||
-           simulation_prepare(environment, &recording->layout, recording->session.folder, COMMAND);
+    return !recording->gpu || simulation_prepare(environment, &recording->layout, recording->session.folder, COMMAND);
 }
 
 /* The ROOFTAP_ variables as the target gets them, ROOFTAP_DIR left out: folders may be moved. */
@@ -122,8 +116,7 @@ static json_t *settings_of(const struct environment *environment)
     for (size_t i = 0; i < count; i++) {
         const char *text = environment_get(environment, rows[i].variable);
         if (strcmp(rows[i].variable, SETTING_DIR) != 0)
-            json_object_set_new(values, rows[i].variable,
-                                json_string(text && *text ? text : rows[i].default_text));
+            json_object_set_new(values, rows[i].variable, json_string(text && *text ? text : rows[i].default_text));
     }
     return values;
 }
@@ -134,8 +127,7 @@ static void examine_target(struct recording *recording)
         return;
     const char *obstacle = program_obstacle(&recording->program);
     if (obstacle)
-        message_error(COMMAND, "'%s' %s; it runs, but is not recorded", recording->program.path,
-                      obstacle);
+        message_error(COMMAND, "'%s' %s; it runs, but is not recorded", recording->program.path, obstacle);
     else if (recording->gpu)
         simulation_examine(&recording->program, COMMAND);
 }
@@ -150,8 +142,7 @@ static bool prepare(struct recording *recording)
     if (!found)
         return false;
     if (recording->gpu) {
-        if (!simulation_write_device(session->folder, recording->gpu,
-                                     &recording->options->sim_options, COMMAND))
+        if (!simulation_write_device(session->folder, recording->gpu, &recording->options->sim_options, COMMAND))
             return false;
         session_add_file(session, SIMULATION_DEVICE_FILE);
     }
@@ -163,8 +154,8 @@ static bool prepare(struct recording *recording)
         return false;
     }
     json_t *settings = settings_of(&recording->environment);
-    bool begun = session_begin(session, recording->argv, recording->target.pid,
-                               recording->options->simulate, settings, COMMAND);
+    bool begun =
+        session_begin(session, recording->argv, recording->target.pid, recording->options->simulate, settings, COMMAND);
     json_decref(settings);
     if (!begun)
         target_cancel(&recording->target);
@@ -185,8 +176,8 @@ static int run(struct recording *recording)
     int status = target_wait(&recording->target, recording->gpu ? simulation_watch : NULL, &watch);
     session_end(&recording->session, status, COMMAND);
     if (!recording->options->quiet)
-        message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it",
-                      recording->session.shown, recording->session.shown);
+        message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it", recording->session.shown,
+                      recording->session.shown);
     session_close(&recording->session);
     return target_pass_on(status);
 }
@@ -194,8 +185,7 @@ static int run(struct recording *recording)
 static int record(const struct record_options *options, char **argv)
 {
     struct recording recording = {.options = options, .argv = argv};
-    if (!check_settings() || !find_gpu(&recording) ||
-        !session_open(&recording.session, options->folder, COMMAND))
+    if (!check_settings() || !find_gpu(&recording) || !session_open(&recording.session, options->folder, COMMAND))
         return EXIT_USAGE;
     if (!prepare(&recording)) {
         session_discard(&recording.session);
@@ -225,10 +215,9 @@ int cmd_record(int argc, char **argv)
                  "children ask of\n"
                  "the GPU, with shapes and times. 'rooftap report' shows them.",
         .rows = rows,
-        .footer =
-            "The exit status is COMMAND's own, and so is a death by a signal; 126 or 127 if it "
-            "can't be run,\n"
-            "as in a shell; 2 for bad usage or a folder that can't be used, before COMMAND starts.",
+        .footer = "The exit status is COMMAND's own, and so is a death by a signal; 126 or 127 if it "
+                  "can't be run,\n"
+                  "as in a shell; 2 for bad usage or a folder that can't be used, before COMMAND starts.",
     };
     int first;
     switch (options_parse(&set, argc, argv, &first)) {
@@ -240,8 +229,7 @@ int cmd_record(int argc, char **argv)
         break;
     }
     if (first == argc) {
-        message_error(COMMAND,
-                      "no command to run; rooftap record [OPTION]... -- COMMAND [ARGUMENT]...");
+        message_error(COMMAND, "no command to run; rooftap record [OPTION]... -- COMMAND [ARGUMENT]...");
         return EXIT_USAGE;
     }
     int status = record(&options, argv + first);

@@ -29,14 +29,12 @@ static bool find_newest(char *out)
         if (stat(found.gl_pathv[i], &status) != 0)
             continue;
         const struct timespec *time = &status.st_mtim;
-        bool newer = time->tv_sec > newest.tv_sec ||
-                     (time->tv_sec == newest.tv_sec && time->tv_nsec >= newest.tv_nsec);
+        bool newer = time->tv_sec > newest.tv_sec || (time->tv_sec == newest.tv_sec && time->tv_nsec >= newest.tv_nsec);
         if (any && !newer)
             continue;
         any = true;
         newest = *time;
-        snprintf(out, PATH_MAX, "%.*s", (int)(strrchr(found.gl_pathv[i], '/') - found.gl_pathv[i]),
-                 found.gl_pathv[i]);
+        snprintf(out, PATH_MAX, "%.*s", (int)(strrchr(found.gl_pathv[i], '/') - found.gl_pathv[i]), found.gl_pathv[i]);
     }
     globfree(&found);
     return any;
@@ -59,10 +57,9 @@ int cmd_report(int argc, char **argv)
                  "DIR: the newest\n"
                  "./rooftap-* session.",
         .rows = rows,
-        .footer =
-            "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
-            "recorded; 2 for\n"
-            "bad usage and for a folder or file that is no session, or one of a newer rooftap.",
+        .footer = "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
+                  "recorded; 2 for\n"
+                  "bad usage and for a folder or file that is no session, or one of a newer rooftap.",
     };
     int first;
     switch (options_parse(&set, argc, argv, &first)) {

@@ -74,8 +74,7 @@ static bool list_has(const char *list, const char *value)
     return false;
 }
 
-static bool extend(struct environment *environment, const char *name, const char *value,
-                   bool at_end)
+static bool extend(struct environment *environment, const char *name, const char *value, bool at_end)
 {
     const char *old = environment_get(environment, name);
     if (!old || !*old)
@@ -83,8 +82,8 @@ static bool extend(struct environment *environment, const char *name, const char
     if (list_has(old, value))
         return true;
     char *entry;
-    int length = at_end ? asprintf(&entry, "%s=%s:%s", name, old, value)
-                        : asprintf(&entry, "%s=%s:%s", name, value, old);
+    int length =
+        at_end ? asprintf(&entry, "%s=%s:%s", name, old, value) : asprintf(&entry, "%s=%s:%s", name, value, old);
     return length >= 0 && put(environment, name, entry);
 }
 

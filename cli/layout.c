@@ -47,8 +47,7 @@ static bool make_nameable(struct layout *layout, const char *link_folder)
     char temporary[] = "/tmp/rooftap-lib-XXXXXX";
     char link[PATH_MAX];
     layout->linked = link_to(link_folder, layout->library_folder, link);
-    if (!layout->linked &&
-        !(mkdtemp(temporary) && link_to(temporary, layout->library_folder, link)))
+    if (!layout->linked && !(mkdtemp(temporary) && link_to(temporary, layout->library_folder, link)))
         return false;
     strcpy(layout->library_folder, link); /* both are PATH_MAX */
     return true;
@@ -58,8 +57,7 @@ bool layout_find(struct layout *layout, const char *link_folder, const char *com
 {
     layout->linked = false;
     if (!folder_beside_executable(layout->library_folder) ||
-        !join(layout->shim, layout->library_folder, "librooftap.so") ||
-        access(layout->shim, R_OK) != 0) {
+        !join(layout->shim, layout->library_folder, "librooftap.so") || access(layout->shim, R_OK) != 0) {
         message_error(command, "no lib/rooftap/librooftap.so beside this executable's folder; "
                                "rooftap has to be built or installed as a whole");
         return false;

@@ -12,8 +12,7 @@ enum { LINE_BYTES = 8192 }; /* two whole paths and a sentence */
 void message_error(const char *command, const char *format, ...)
 {
     char line[LINE_BYTES];
-    int length =
-        snprintf(line, sizeof line, "rooftap%s%s: ", command ? " " : "", command ? command : "");
+    int length = snprintf(line, sizeof line, "rooftap%s%s: ", command ? " " : "", command ? command : "");
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);

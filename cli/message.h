@@ -5,7 +5,6 @@
 
 /* COMMAND may be NULL: then the line starts with "rooftap: ". Control characters are shown as '?'.
  */
-void message_error(const char *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void message_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

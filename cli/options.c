@@ -26,8 +26,7 @@ static int count_rows(const struct option_row *rows)
 static bool is_choice(const char *choices, const char *value)
 {
     size_t length = strlen(value);
-    for (const char *word = choices; word;
-         word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL) {
+    for (const char *word = choices; word; word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL) {
         size_t word_length = strcspn(word, "|");
         if (length == word_length && memcmp(word, value, length) == 0)
             return true;
@@ -43,16 +42,14 @@ static bool store(const struct option_set *set, const struct option_row *row, co
         return true;
     case OPTION_CHOICE:
         if (!is_choice(row->value_name, value)) {
-            message_error(set->command, "--%s takes %s, not '%s'", row->long_name, row->value_name,
-                          value);
+            message_error(set->command, "--%s takes %s, not '%s'", row->long_name, row->value_name, value);
             return false;
         }
         *(const char **)row->destination = value;
         return true;
     case OPTION_TEXT:
         if (!*value) {
-            message_error(set->command, "--%s needs a %s that is not empty", row->long_name,
-                          row->value_name);
+            message_error(set->command, "--%s needs a %s that is not empty", row->long_name, row->value_name);
             return false;
         }
         *(const char **)row->destination = value;
@@ -74,15 +71,15 @@ static bool store(const struct option_set *set, const struct option_row *row, co
 
 static void print_help(const struct option_set *set)
 {
-    printf("usage: rooftap %s%s%s\n\n%s\n\noptions:\n", set->command, *set->synopsis ? " " : "",
-           set->synopsis, set->about);
+    printf("usage: rooftap %s%s%s\n\n%s\n\noptions:\n", set->command, *set->synopsis ? " " : "", set->synopsis,
+           set->about);
     for (const struct option_row *row = set->rows; row->long_name; row++) {
         char left[64];
         char letter[8] = "    ";
         if (row->short_name)
             snprintf(letter, sizeof letter, "-%c, ", row->short_name);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, row->long_name,
-                 row->value_name ? " " : "", row->value_name ? row->value_name : "");
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, row->long_name, row->value_name ? " " : "",
+                 row->value_name ? row->value_name : "");
         printf("  %-28s %s\n", left, row->help);
     }
     printf("  %-28s %s\n", "-h, --help", "show this");

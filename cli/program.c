@@ -54,8 +54,7 @@ static bool find_on_path(const char *command, char *out)
     for (const char *item = path; item; item = strchr(item, ':') ? strchr(item, ':') + 1 : NULL) {
         int length = (int)strcspn(item, ":");
         const char *slash = length ? "/" : "";
-        if (snprintf(out, PATH_MAX, "%.*s%s%s", length, item, slash, command) < PATH_MAX &&
-            runnable(out))
+        if (snprintf(out, PATH_MAX, "%.*s%s%s", length, item, slash, command) < PATH_MAX && runnable(out))
             return true;
     }
     return false;
@@ -82,10 +81,8 @@ static bool find_interpreter(const struct image *image, char *out)
  * start-up. If that function is not imported, the runtime that has it is inside the file. */
 static bool has_static_cuda_runtime(const struct image *image, const Elf64_Ehdr *header)
 {
-    const Elf64_Shdr *sections =
-        table_at(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
-    if (!sections || header->e_shentsize != sizeof *sections ||
-        header->e_shstrndx >= header->e_shnum)
+    const Elf64_Shdr *sections = table_at(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
+    if (!sections || header->e_shentsize != sizeof *sections || header->e_shstrndx >= header->e_shnum)
         return false;
     const Elf64_Shdr *names = &sections[header->e_shstrndx];
     bool kernels = false;
@@ -101,10 +98,8 @@ static bool has_static_cuda_runtime(const struct image *image, const Elf64_Ehdr 
             continue;
         const Elf64_Sym *symbols = table_at(image, section->sh_offset, section->sh_size);
         for (uint64_t s = 0; symbols && s < section->sh_size / sizeof *symbols; s++) {
-            const char *name =
-                text_at(image, sections[section->sh_link].sh_offset + symbols[s].st_name);
-            if (name && strcmp(name, "__cudaRegisterFatBinary") == 0 &&
-                symbols[s].st_shndx == SHN_UNDEF)
+            const char *name = text_at(image, sections[section->sh_link].sh_offset + symbols[s].st_name);
+            if (name && strcmp(name, "__cudaRegisterFatBinary") == 0 && symbols[s].st_shndx == SHN_UNDEF)
                 return false;
         }
     }
@@ -114,8 +109,7 @@ static bool has_static_cuda_runtime(const struct image *image, const Elf64_Ehdr 
 /* The dynamic loader itself has no interpreter either, but it has a name. */
 static bool is_static(const struct image *image, const Elf64_Ehdr *header)
 {
-    const Elf64_Phdr *segments =
-        table_at(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
+    const Elf64_Phdr *segments = table_at(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
     if (!segments || header->e_phentsize != sizeof *segments)
         return false;
     for (int i = 0; i < header->e_phnum; i++) {
@@ -143,8 +137,7 @@ static void examine_elf(struct program *program, const struct image *image)
         return;
     program->elf = true;
     program->foreign = header->e_ident[EI_CLASS] != own.e_ident[EI_CLASS] ||
-                       header->e_ident[EI_DATA] != own.e_ident[EI_DATA] ||
-                       header->e_machine != own.e_machine;
+                       header->e_ident[EI_DATA] != own.e_ident[EI_DATA] || header->e_machine != own.e_machine;
     if (program->foreign || header->e_ident[EI_CLASS] != ELFCLASS64)
         return;
     program->statically_linked = is_static(image, header);

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 
 struct program {
-    char path[PATH_MAX];    /* the file that the kernel runs: of a script its interpreter */
-    bool elf;               /* it was understood; else nothing below holds */
-    bool foreign;           /* of another word size or machine than this command */
-    bool statically_linked; /* no dynamic loader, so no LD_PRELOAD */
-    bool privileged; /* runs as another user or with capabilities: the loader drops LD_PRELOAD */
+    char path[PATH_MAX];      /* the file that the kernel runs: of a script its interpreter */
+    bool elf;                 /* it was understood; else nothing below holds */
+    bool foreign;             /* of another word size or machine than this command */
+    bool statically_linked;   /* no dynamic loader, so no LD_PRELOAD */
+    bool privileged;          /* runs as another user or with capabilities: the loader drops LD_PRELOAD */
     bool static_cuda_runtime; /* CUDA's runtime is inside, not in libcudart.so */
 };
 

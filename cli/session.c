@@ -69,26 +69,19 @@ bool session_open(struct session *session, const char *folder, const char *comma
         message_error(command, "the name of the session folder is longer than %d bytes", PATH_MAX);
         return false;
     }
-    session->made =
-        mkdir(session->shown, 0700) == 0; /* command lines and traces are the user's own */
+    session->made = mkdir(session->shown, 0700) == 0; /* command lines and traces are the user's own */
     if (!session->made && errno != EEXIST) {
-        message_error(command,
-                      "the session folder '%s' can't be made: %m; choose another with -o DIR",
-                      session->shown);
+        message_error(command, "the session folder '%s' can't be made: %m; choose another with -o DIR", session->shown);
         return false;
     }
-    if (!realpath(session->shown, session->folder) ||
-        !find_old_session(session->folder, found, sizeof found)) {
-        message_error(command,
-                      "the session folder '%s' can't be used: %m; choose another with -o DIR",
-                      session->shown);
+    if (!realpath(session->shown, session->folder) || !find_old_session(session->folder, found, sizeof found)) {
+        message_error(command, "the session folder '%s' can't be used: %m; choose another with -o DIR", session->shown);
         session_discard(session);
         return false;
     }
     if (*found) {
-        message_error(command,
-                      "'%s' already holds a session (%s); choose another folder with -o DIR",
-                      session->shown, found);
+        message_error(command, "'%s' already holds a session (%s); choose another folder with -o DIR", session->shown,
+                      found);
         return false;
     }
     return true;
@@ -112,8 +105,7 @@ static bool write_all(int fd, const char *text)
  * flag just rename. */
 static bool put_in_place(int folder, bool replace)
 {
-    if (!replace &&
-        renameat2(folder, SESSION_FILE ".new", folder, SESSION_FILE, RENAME_NOREPLACE) == 0)
+    if (!replace && renameat2(folder, SESSION_FILE ".new", folder, SESSION_FILE, RENAME_NOREPLACE) == 0)
         return true;
     if (!replace && errno != EINVAL && errno != ENOSYS)
         return false;
@@ -125,17 +117,17 @@ static bool save(struct session *session, const char *command)
     bool good = false;
     char *text = json_dumps(session->document, JSON_INDENT(2));
     int folder = open(session->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = folder < 0 ? -1
-                        : openat(folder, SESSION_FILE ".new",
-                                 O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = folder < 0
+                 ? -1
+                 : openat(folder, SESSION_FILE ".new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (text && fd >= 0)
         good = write_all(fd, text) && write_all(fd, "\n");
     if (fd >= 0)
         good = close(fd) == 0 && good;
     good = good && put_in_place(folder, session->begun);
     if (!good) {
-        message_error(command, "'%s/%s' can't be written: %m; choose another folder with -o DIR",
-                      session->shown, SESSION_FILE);
+        message_error(command, "'%s/%s' can't be written: %m; choose another folder with -o DIR", session->shown,
+                      SESSION_FILE);
         if (folder >= 0)
             unlinkat(folder, SESSION_FILE ".new", 0);
     }
@@ -175,8 +167,8 @@ static json_t *text_list(char **values)
     return list;
 }
 
-bool session_begin(struct session *session, char **argv, pid_t pid, const char *simulate,
-                   json_t *settings, const char *command)
+bool session_begin(struct session *session, char **argv, pid_t pid, const char *simulate, json_t *settings,
+                   const char *command)
 {
     struct utsname system = {0};
     char working_folder[PATH_MAX] = "", kernel[sizeof system.sysname + sizeof system.release + 2];
@@ -193,8 +185,7 @@ bool session_begin(struct session *session, char **argv, pid_t pid, const char *
     json_object_set_new(session->document, "host", text_value(system.nodename));
     json_object_set_new(session->document, "kernel", text_value(kernel));
     json_object_set_new(session->document, "started_realtime_ns", json_integer(realtime_ns()));
-    json_object_set_new(session->document, "simulate",
-                        simulate ? json_string(simulate) : json_null());
+    json_object_set_new(session->document, "simulate", simulate ? json_string(simulate) : json_null());
     json_object_set(session->document, "settings", settings);
     json_object_set_new(session->document, "target_pid", json_integer(pid));
     session->begun = save(session, command);
@@ -206,9 +197,8 @@ bool session_end(struct session *session, int wait_status, const char *command)
     bool by_signal = WIFSIGNALED(wait_status);
     int value = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
     json_object_set_new(session->document, "ended_realtime_ns", json_integer(realtime_ns()));
-    json_object_set_new(
-        session->document, "exit",
-        json_pack("{s:s, s:i}", "kind", by_signal ? "signal" : "exit", "value", value));
+    json_object_set_new(session->document, "exit",
+                        json_pack("{s:s, s:i}", "kind", by_signal ? "signal" : "exit", "value", value));
     return save(session, command);
 }
 

@@ -26,8 +26,8 @@ struct session {
 bool session_open(struct session *session, const char *folder, const char *command);
 /* Writes session.json; the target has PID and waits. SIMULATE and SETTINGS (borrowed) may be NULL.
  */
-bool session_begin(struct session *session, char **argv, pid_t pid, const char *simulate,
-                   json_t *settings, const char *command);
+bool session_begin(struct session *session, char **argv, pid_t pid, const char *simulate, json_t *settings,
+                   const char *command);
 /* Adds the end. */
 bool session_end(struct session *session, int wait_status, const char *command);
 /* NAME is static text. */

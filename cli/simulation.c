@@ -66,8 +66,7 @@ static bool write_overrides(FILE *file, const struct option_list *overrides, con
     for (int i = 0; i < overrides->count; i++) {
         const char *text = overrides->values[i], *equals = strchr(text, '=');
         if (!equals || equals == text || !equals[1] || strpbrk(text, "\n#")) {
-            message_error(command, "--sim-option takes KEY=VALUE, such as gemm_kernels=2, not '%s'",
-                          text);
+            message_error(command, "--sim-option takes KEY=VALUE, such as gemm_kernels=2, not '%s'", text);
             return false;
         }
         fprintf(file, "%.*s = %s\n", (int)(equals - text), text, equals + 1);
@@ -75,17 +74,15 @@ static bool write_overrides(FILE *file, const struct option_list *overrides, con
     return true;
 }
 
-bool simulation_write_device(const char *folder, const struct gpu_spec *gpu,
-                             const struct option_list *overrides, const char *command)
+bool simulation_write_device(const char *folder, const struct gpu_spec *gpu, const struct option_list *overrides,
+                             const char *command)
 {
     char path[PATH_MAX];
     FILE *file = NULL;
     if (snprintf(path, sizeof path, "%s/" SIMULATION_DEVICE_FILE, folder) < PATH_MAX)
         file = fopen(path, "wxe");
     if (!file) {
-        message_error(command,
-                      "the simulated device '%s/" SIMULATION_DEVICE_FILE "' can't be written: %m",
-                      folder);
+        message_error(command, "the simulated device '%s/" SIMULATION_DEVICE_FILE "' can't be written: %m", folder);
         return false;
     }
     fputs("# the simulated GPU of this session; later lines win\n", file);
@@ -100,8 +97,7 @@ bool simulation_write_device(const char *folder, const struct gpu_spec *gpu,
     return good && written;
 }
 
-static bool preload(struct environment *environment, const char *folder, const char *stem,
-                    int *found)
+static bool preload(struct environment *environment, const char *folder, const char *stem, int *found)
 {
     bool good = true;
     DIR *directory = opendir(folder);
@@ -122,8 +118,8 @@ static bool preload(struct environment *environment, const char *folder, const c
     return good;
 }
 
-bool simulation_prepare(struct environment *environment, const struct layout *layout,
-                        const char *folder, const char *command)
+bool simulation_prepare(struct environment *environment, const struct layout *layout, const char *folder,
+                        const char *command)
 {
     char device[PATH_MAX];
     int found = 0;

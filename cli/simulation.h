@@ -20,11 +20,11 @@
 bool simulation_possible(const struct gpu_spec *gpu);
 /* Writes FOLDER/simulated-gpu.conf from the row; OVERRIDES are KEY=VALUE. False: one line has been
  * printed. */
-bool simulation_write_device(const char *folder, const struct gpu_spec *gpu,
-                             const struct option_list *overrides, const char *command);
+bool simulation_write_device(const char *folder, const struct gpu_spec *gpu, const struct option_list *overrides,
+                             const char *command);
 /* Puts the stand-ins in the target's way. False: one line has been printed. */
-bool simulation_prepare(struct environment *environment, const struct layout *layout,
-                        const char *folder, const char *command);
+bool simulation_prepare(struct environment *environment, const struct layout *layout, const char *folder,
+                        const char *command);
 /* One line if PROGRAM can't be simulated. */
 void simulation_examine(const struct program *program, const char *command);
 

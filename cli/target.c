@@ -23,8 +23,7 @@ static void hand_on(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;
     int saved_errno = errno;
-    if (target_pid && info->si_code <= 0 &&
-        info->si_pid != target_pid) /* from a process, not the kernel */
+    if (target_pid && info->si_code <= 0 && info->si_pid != target_pid) /* from a process, not the kernel */
         kill(target_pid, signal_number);
     errno = saved_errno;
 }

@@ -58,10 +58,10 @@ int main(int argc, char **argv) { (void)argv; if (argc > 99) __cudaRegisterFatBi
 "$CC" shared.c -o without_runtime -L. -lruntime -Wl,-rpath,"$PWD"
 "$ROOFTAP" record -q -o fat2 --simulate unit -- ./without_runtime 2>err
 expect "a shared CUDA runtime" "" "$(cat err)"
-# Truncated files must not confuse the look at their headers: they end as they do without the command.
+# Truncated files must not confuse the look at their headers: they end as they do under env(1).
 for bytes in 20 64 100 1000 4000; do
     head -c "$bytes" dynamic >"cut$bytes" && chmod +x "cut$bytes"
-    { "./cut$bytes"; } >/dev/null 2>&1
+    { env "./cut$bytes"; } >/dev/null 2>&1 # execs as the command does
     plain=$?
     { "$ROOFTAP" record -q -o "session_cut$bytes" -- "./cut$bytes"; } >/dev/null 2>&1
     expect "status of a file of $bytes bytes" "$plain" $?

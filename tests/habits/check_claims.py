@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_claims.py ROOT ROOFTAP: what the documents name exists: files, commands and options."""
+import pathlib
+import re
+import subprocess
+import sys
+
+DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+PATH = re.compile(r"^[\w.-]+(/[\w.{},\[\]*-]+)+/?$|^[A-Z]+\.md$")
+
+
+def expand(name):
+    """`trace_writer.[ch]` and `a.{c,h}` name several files."""
+    match = re.search(r"\[(\w+)\]|\{([^}]+)\}", name)
+    if not match:
+        return [name]
+    parts = list(match[1]) if match[1] else match[2].split(",")
+    return [more for part in parts for more in expand(name[:match.start()] + part + name[match.end():])]
+
+
+def path_faults(root, document, text):
+    for name in re.findall(r"`([^`\n]+)`", text):
+        if not PATH.match(name) or name.startswith(("build/", "rooftap-")):
+            continue
+        for one in expand(name):
+            if not any(root.glob(one.rstrip("/"))):
+                yield f"{document}: `{name}` does not exist"
+
+
+def command_faults(rooftap, document, text):
+    listed = subprocess.run([rooftap, "help"], capture_output=True, text=True, check=True).stdout
+    commands = re.findall(r"^  ([a-z]+) ", listed, re.M)
+    for command, rest in re.findall(r"\brooftap ([a-z]+)((?: [^`\n|]*)?)", text):
+        if f"`rooftap {command}" not in text and f"$ rooftap {command}" not in text:
+            continue  # prose such as "rooftap is"
+        if command not in commands:
+            yield f"{document}: `rooftap {command}` is no command"
+            continue
+        own = rest.split(" -- ")[0]
+        known = subprocess.run([rooftap, "help", command], capture_output=True, text=True, check=True).stdout
+        for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", own):
+            if option not in known:
+                yield f"{document}: `rooftap {command}` has no {option}"
+
+
+def main():
+    root, rooftap = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    faults = []
+    for document in DOCUMENTS:
+        text = (root / document).read_text(encoding="utf-8")
+        faults += list(path_faults(root, document, text)) + list(command_faults(rooftap, document, text))
+    print(f"{len(DOCUMENTS)} documents, {len(faults)} faults", *faults, sep="\n")
+    return 1 if faults else 0
+
+
+sys.exit(main())

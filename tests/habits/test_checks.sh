@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The checks themselves: each must find the fault that is planted for it, and accept the tree without it.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failed=0
+
+make_tree() {
+    rm -rf tree && mkdir -p tree/trace tree/cupti tree/cli tree/sim/core && cd tree || exit 1
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include <stdio.h>\n' >trace/trace.h
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "trace/trace.h"\n' >cupti/timing.c
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "preload/settings.h"\n' >cli/main.c
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include <cuda.h>\n' >sim/core/core.c
+    for folder in trace cupti cli sim sim/core; do echo "# $folder" >$folder/README.md; done
+    git init -q . && git add . && cd ..
+}
+accepts() { # CHECK...
+    "$@" "$scratch/tree" >out 2>&1 || { echo "refuses a good tree: $*"; cat out; failed=1; }
+}
+refuses() { # WHAT CHECK...
+    local what=$1
+    shift
+    git -C tree add .
+    "$@" "$scratch/tree" >out 2>&1 && { echo "does not see $what"; failed=1; }
+    make_tree
+}
+
+make_tree
+accepts "$here/check_includes.py"
+accepts "$here/check_tree.py"
+echo '#include "cupti/timing.h"' >>tree/trace/trace.h; refuses "an include upwards" "$here/check_includes.py"
+echo '#include "preload/wrappers.h"' >>tree/cli/main.c; refuses "preload/ in cli/" "$here/check_includes.py"
+echo '#include "trace/trace.h"' >>tree/sim/core/core.c; refuses "trace/ in sim/" "$here/check_includes.py"
+echo '#include <cublas_v2.h>' >>tree/cupti/timing.c; refuses "a vendor header in the core" "$here/check_includes.py"
+echo '#include "timing.h"' >>tree/cupti/timing.c; refuses "a name without its folder" "$here/check_includes.py"
+echo 'int x;' >tree/trace/a.c; refuses "a missing SPDX line" "$here/check_tree.py"
+rm tree/trace/README.md; refuses "a missing README" "$here/check_tree.py"
+printf '/* TO''DO */\n' >>tree/trace/trace.h; refuses "an open end" "$here/check_tree.py"
+printf '/* /hom''e/me/x */\n' >>tree/trace/trace.h; refuses "a machine path" "$here/check_tree.py"
+printf 'int x; ' >>tree/trace/trace.h; refuses "no newline at the end" "$here/check_tree.py"
+if command -v clang-format >/dev/null; then
+    accepts "$here/check_format.sh"
+    echo 'int   x ;' >>tree/trace/trace.h; refuses "a badly formatted line" "$here/check_format.sh"
+fi
+exit $failed
