@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One open-addressing table from host stubs and kernel handles to names. Entries are never removed: a library that was
+ * closed leaves its stubs behind, and one that comes to lie there registers its own names over them. */
+#include "preload/kernel_names.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "preload/preload.h"
+
+enum {
+    NAME_SLOTS = 1 << 18, /* PyTorch alone registers some ten thousand kernels; only touched pages cost */
+    NAME_PROBES = 64,
+};
+
+struct name_slot {
+    _Atomic(const void *) key;
+    _Atomic(const char *) name;
+    _Atomic uint64_t id;
+    _Atomic unsigned written_in; /* preload_incarnation in which the name went to the trace */
+};
+
+static struct name_slot name_slots[NAME_SLOTS];
+static _Atomic unsigned long lost_count;
+
+static unsigned first_slot(const void *key)
+{
+    return (unsigned)((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15ull >> (64 - 18));
+}
+
+static struct name_slot *find(const void *key)
+{
+    unsigned at = first_slot(key);
+    for (unsigned i = 0; i < NAME_PROBES; i++) {
+        struct name_slot *slot = &name_slots[(at + i) % NAME_SLOTS];
+        const void *there = atomic_load_explicit(&slot->key, memory_order_acquire);
+        if (there == key)
+            return slot;
+        if (!there)
+            return NULL;
+    }
+    return NULL;
+}
+
+static struct name_slot *find_or_take(const void *key)
+{
+    unsigned at = first_slot(key);
+    for (unsigned i = 0; i < NAME_PROBES; i++) {
+        struct name_slot *slot = &name_slots[(at + i) % NAME_SLOTS];
+        const void *there = atomic_load_explicit(&slot->key, memory_order_acquire);
+        if (!there && atomic_compare_exchange_strong(&slot->key, &there, key))
+            return slot;
+        if (there == key)
+            return slot;
+    }
+    return NULL;
+}
+
+void kernel_names_register(const void *key, const char *name)
+{
+    if (!key || !name)
+        return;
+    struct name_slot *slot = find_or_take(key);
+    if (!slot) {
+        atomic_fetch_add_explicit(&lost_count, 1, memory_order_relaxed);
+        return;
+    }
+    atomic_store_explicit(&slot->written_in, 0, memory_order_release);
+    atomic_store_explicit(&slot->name, name, memory_order_release);
+}
+
+void kernel_names_alias(const void *handle, const void *key)
+{
+    struct name_slot *slot = key ? find(key) : NULL;
+    if (slot && handle)
+        kernel_names_register(handle, atomic_load_explicit(&slot->name, memory_order_acquire));
+}
+
+uint64_t kernel_names_id(struct trace_thread *thread, const void *key)
+{
+    struct name_slot *slot = key ? find(key) : NULL;
+    if (!slot)
+        return 0;
+    unsigned now = atomic_load_explicit(&preload_incarnation, memory_order_relaxed);
+    if (__builtin_expect(atomic_load_explicit(&slot->written_in, memory_order_acquire) == now, 1))
+        return atomic_load_explicit(&slot->id, memory_order_relaxed);
+    const char *name = atomic_load_explicit(&slot->name, memory_order_acquire);
+    if (!name)
+        return 0;
+    uint64_t id = trace_name_intern(thread, name);
+    atomic_store_explicit(&slot->id, id, memory_order_relaxed);
+    atomic_store_explicit(&slot->written_in, now, memory_order_release);
+    return id;
+}
+
+unsigned long kernel_names_lost(void)
+{
+    return atomic_load_explicit(&lost_count, memory_order_relaxed);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptors are opaque and their layout differs between versions, so they are read with the public getters, some forty
+ * of them, 6 to 15 ns each. A program that keeps its descriptors pays for that once: the answer stays in a fixed table,
+ * keyed by the five addresses. It is good as long as none of the five was made, changed or destroyed since (the interposed
+ * functions say so), and, since a descriptor is a plain struct that may be copied or be changed through a function pointer
+ * that we never saw, as long as the bytes that every version has are the same.
+ *
+ * A line of the table is read under a sequence lock that readers don't write to and writers only try: whoever does not get
+ * a consistent line asks the getters. */
+#include "preload/lt_shapes.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "preload/real_symbol.h"
+
+enum { LT_A, LT_B, LT_C, LT_D, LT_LAYOUTS };
+
+/* Sizes of cublasLtMatrixLayoutOpaque_t and cublasLtMatmulDescOpaque_t in the versions in which they are smallest (11.8). */
+enum { LAYOUT_WORDS = 8, DESC_WORDS = 23 };
+
+/* ---- reading ---- */
+
+/* Attribute numbers and exact sizes of cublasLt.h, the same in 11.8 to 13.x where they exist. The library takes no other
+ * size. FALLBACK: what holds where the version does not know the attribute. */
+struct lt_attribute {
+    int number;
+    uint8_t bytes;
+    int64_t fallback;
+};
+
+/* clang-format off */
+static const struct lt_attribute
+    layout_type         = {0, 4, TRACE_UNKNOWN},
+    layout_order        = {1, 4, 0},
+    layout_rows         = {2, 8, TRACE_UNKNOWN},
+    layout_cols         = {3, 8, TRACE_UNKNOWN},
+    layout_ld           = {4, 8, TRACE_UNKNOWN},
+    layout_batch_count  = {5, 4, 1},
+    layout_batch_stride = {6, 8, 0},
+    layout_batch_mode   = {8, 4, 0}; /* 0 strided, 1 array of pointers, 2 grouped */
+
+static const struct lt_attribute
+    desc_compute_type = {0, 4, TRACE_UNKNOWN},
+    desc_scale_type   = {1, 4, TRACE_UNKNOWN},
+    desc_pointer_mode = {2, 4, TRACE_U8_UNKNOWN},
+    desc_trans_a      = {3, 4, TRACE_U8_UNKNOWN},
+    desc_trans_b      = {4, 4, TRACE_U8_UNKNOWN},
+    desc_epilogue     = {7, 4, TRACE_UNKNOWN},
+    desc_bias_pointer = {8, 8, 0},
+    desc_aux_pointer  = {11, 8, 0},
+    desc_aux_ld       = {12, 8, TRACE_UNKNOWN},
+    desc_aux_type     = {22, 4, TRACE_UNKNOWN},
+    desc_bias_type    = {26, 4, TRACE_UNKNOWN};
+
+static const struct lt_attribute
+    desc_scale_pointer[LT_LAYOUTS] = {{17, 8, 0}, {18, 8, 0}, {19, 8, 0}, {20, 8, 0}},
+    desc_scale_mode[LT_LAYOUTS]    = {{31, 4, 0}, {32, 4, 0}, {33, 4, 0}, {34, 4, 0}}; /* before 12.8: one float */
+/* clang-format on */
+
+enum lt_batch_mode { LT_BATCH_STRIDED = 0, LT_BATCH_POINTERS = 1, LT_BATCH_GROUPED = 2 };
+
+typedef cublasStatus_t lt_getter(const void *descriptor, int attribute, void *value, size_t bytes, size_t *written);
+
+static int64_t ask(lt_getter *getter, const void *descriptor, const struct lt_attribute *attribute)
+{
+    union {
+        int32_t narrow;
+        int64_t wide;
+    } value = {.wide = 0};
+    size_t written = 0;
+    if (getter(descriptor, attribute->number, &value, attribute->bytes, &written) != VENDOR_SUCCESS)
+        return attribute->fallback;
+    return attribute->bytes == 4 ? value.narrow : value.wide;
+}
+
+static uint8_t small(int64_t value)
+{
+    return value >= 0 && value < (int64_t)TRACE_U8_UNKNOWN ? (uint8_t)value : (uint8_t)TRACE_U8_UNKNOWN;
+}
+
+struct matrix {
+    int64_t rows, cols;
+};
+
+static struct matrix read_layout(lt_getter *getter, const void *layout, int index, struct trace_signature *s)
+{
+    s->type[index] = (int32_t)ask(getter, layout, &layout_type);
+    s->order[index] = (int32_t)ask(getter, layout, &layout_order);
+    s->ld[index] = ask(getter, layout, &layout_ld);
+    int64_t count = ask(getter, layout, &layout_batch_count);
+    s->batch_stride[index] = count > 1 ? ask(getter, layout, &layout_batch_stride) : 0;
+    if (index == LT_D)
+        s->batch = count;
+    return (struct matrix){ask(getter, layout, &layout_rows), ask(getter, layout, &layout_cols)};
+}
+
+/* Sizes of a grouped batch lie in device memory: not known here. */
+static void read_batch_mode(lt_getter *getter, const void *layout_d, struct trace_signature *s)
+{
+    switch (ask(getter, layout_d, &layout_batch_mode)) {
+    case LT_BATCH_STRIDED:
+        s->batch_mode = s->batch > 1 ? TRACE_BATCH_STRIDED : TRACE_BATCH_NONE;
+        break;
+    case LT_BATCH_POINTERS:
+        s->batch_mode = TRACE_BATCH_POINTERS;
+        break;
+    default:
+        s->batch_mode = TRACE_BATCH_GROUPED;
+        s->m = s->n = s->k = TRACE_UNKNOWN;
+        s->flags |= TRACE_SIGNATURE_ARGS_NOT_READ;
+        break;
+    }
+}
+
+static void read_desc(lt_getter *getter, const void *desc, struct trace_signature *s)
+{
+    s->type_compute = (int32_t)ask(getter, desc, &desc_compute_type);
+    s->type_scale = (int32_t)ask(getter, desc, &desc_scale_type);
+    s->pointer_mode = small(ask(getter, desc, &desc_pointer_mode));
+    s->trans_a = small(ask(getter, desc, &desc_trans_a));
+    s->trans_b = small(ask(getter, desc, &desc_trans_b));
+    s->epilogue = (int32_t)ask(getter, desc, &desc_epilogue);
+    if (ask(getter, desc, &desc_bias_pointer)) {
+        s->flags |= TRACE_SIGNATURE_BIAS;
+        s->type_bias = (int32_t)ask(getter, desc, &desc_bias_type);
+    }
+    if (ask(getter, desc, &desc_aux_pointer)) {
+        s->flags |= TRACE_SIGNATURE_AUX;
+        s->type_aux = (int32_t)ask(getter, desc, &desc_aux_type);
+        s->aux_ld = ask(getter, desc, &desc_aux_ld);
+    }
+    for (int i = 0; i < LT_LAYOUTS; i++)
+        if (ask(getter, desc, &desc_scale_pointer[i]))
+            s->scale_mode[i] = (int32_t)ask(getter, desc, &desc_scale_mode[i]);
+}
+
+static void read_all(const struct lt_descriptors *d, lt_getter *get_desc, lt_getter *get_layout, struct trace_signature *s)
+{
+    struct matrix matrix[LT_LAYOUTS] = {{TRACE_UNKNOWN, TRACE_UNKNOWN}};
+    s->flags &= ~(uint32_t)TRACE_SIGNATURE_ARGS_NOT_READ;
+    read_desc(get_desc, d->desc, s);
+    for (int i = 0; i < LT_LAYOUTS; i++)
+        if (d->layout[i])
+            matrix[i] = read_layout(get_layout, d->layout[i], i, s);
+    s->m = matrix[LT_D].rows;
+    s->n = matrix[LT_D].cols;
+    s->k = s->trans_a == TRACE_U8_UNKNOWN ? TRACE_UNKNOWN
+           : s->trans_a == VENDOR_OP_N    ? matrix[LT_A].cols
+                                          : matrix[LT_A].rows;
+    read_batch_mode(get_layout, d->layout[LT_D], s);
+}
+
+/* ---- remembering ---- */
+
+enum {
+    GENERATIONS = 4096,
+    LINES = 256,
+    KEY_WORDS = 2 * (1 + LT_LAYOUTS), /* addresses, generations */
+    CONTENT_WORDS = DESC_WORDS + LT_LAYOUTS * LAYOUT_WORDS,
+    SHAPE_WORDS = sizeof(struct trace_signature) / 8,
+};
+
+struct line {
+    _Atomic uint64_t sequence; /* odd: being written; 0: never used */
+    _Atomic uint64_t key[KEY_WORDS];
+    _Atomic uint64_t content[CONTENT_WORDS];
+    _Atomic uint64_t shape[SHAPE_WORDS];
+} __attribute__((aligned(64)));
+
+static struct line lines[LINES];
+static _Atomic uint32_t generations[GENERATIONS];
+static _Atomic uint64_t found_count, read_count;
+
+static uint64_t mix(uint64_t x)
+{
+    x *= 0x9e3779b97f4a7c15ull;
+    return x ^ x >> 32;
+}
+
+static _Atomic uint32_t *generation_of(const void *descriptor)
+{
+    return &generations[mix((uint64_t)(uintptr_t)descriptor) % GENERATIONS];
+}
+
+void lt_shapes_forget(const void *descriptor)
+{
+    if (descriptor)
+        atomic_fetch_add_explicit(generation_of(descriptor), 1, memory_order_release);
+}
+
+/* KEY and CONTENT as they are now. The address of C may be NULL. */
+static void take_key(const struct lt_descriptors *d, uint64_t *key)
+{
+    const void *part[1 + LT_LAYOUTS] = {d->desc, d->layout[LT_A], d->layout[LT_B], d->layout[LT_C], d->layout[LT_D]};
+    for (int i = 0; i <= LT_LAYOUTS; i++) {
+        key[i] = (uint64_t)(uintptr_t)part[i];
+        key[1 + LT_LAYOUTS + i] =
+            part[i] ? atomic_load_explicit(generation_of(part[i]), memory_order_acquire) : 0;
+    }
+}
+
+static void take_content(const struct lt_descriptors *d, uint64_t *content)
+{
+    memcpy(content, d->desc, DESC_WORDS * 8);
+    for (int i = 0; i < LT_LAYOUTS; i++) {
+        uint64_t *to = content + DESC_WORDS + i * LAYOUT_WORDS;
+        if (d->layout[i])
+            memcpy(to, d->layout[i], LAYOUT_WORDS * 8);
+        else
+            memset(to, 0, LAYOUT_WORDS * 8);
+    }
+}
+
+static struct line *line_of(const uint64_t *key)
+{
+    uint64_t h = 0;
+    for (int i = 0; i <= LT_LAYOUTS; i++) /* addresses only: a change overwrites the line in place */
+        h = mix(h ^ key[i]);
+    return &lines[h % LINES];
+}
+
+static bool words_equal(const _Atomic uint64_t *there, const uint64_t *here, int words)
+{
+    uint64_t difference = 0;
+    for (int i = 0; i < words; i++)
+        difference |= atomic_load_explicit(&there[i], memory_order_relaxed) ^ here[i];
+    return !difference;
+}
+
+static bool recall(struct line *line, const uint64_t *key, const uint64_t *content, struct trace_signature *signature)
+{
+    uint64_t shape[SHAPE_WORDS];
+    uint64_t before = atomic_load_explicit(&line->sequence, memory_order_acquire);
+    if (!before || before & 1 || !words_equal(line->key, key, KEY_WORDS) ||
+        !words_equal(line->content, content, CONTENT_WORDS))
+        return false;
+    for (int i = 0; i < SHAPE_WORDS; i++)
+        shape[i] = atomic_load_explicit(&line->shape[i], memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&line->sequence, memory_order_relaxed) != before)
+        return false;
+    memcpy(signature, shape, sizeof shape);
+    return true;
+}
+
+static void store_words(_Atomic uint64_t *to, const uint64_t *from, int words)
+{
+    for (int i = 0; i < words; i++)
+        atomic_store_explicit(&to[i], from[i], memory_order_relaxed);
+}
+
+static void remember(struct line *line, const uint64_t *key, const uint64_t *content,
+                     const struct trace_signature *signature)
+{
+    uint64_t shape[SHAPE_WORDS];
+    uint64_t sequence = atomic_load_explicit(&line->sequence, memory_order_relaxed);
+    if (sequence & 1 || !atomic_compare_exchange_strong(&line->sequence, &sequence, sequence + 1))
+        return; /* another thread is at this line */
+    atomic_thread_fence(memory_order_release);
+    memcpy(shape, signature, sizeof shape);
+    store_words(line->key, key, KEY_WORDS);
+    store_words(line->content, content, CONTENT_WORDS);
+    store_words(line->shape, shape, SHAPE_WORDS);
+    atomic_store_explicit(&line->sequence, sequence + 2, memory_order_release);
+}
+
+static void count(_Atomic uint64_t *counter)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+void lt_shapes_read(const struct lt_descriptors *d, const void *real, struct trace_signature *signature)
+{
+    if (!d->desc || !d->layout[LT_A] || !d->layout[LT_B] || !d->layout[LT_D])
+        return;
+    uint64_t key[KEY_WORDS], content[CONTENT_WORDS];
+    take_key(d, key);
+    take_content(d, content);
+    struct line *line = line_of(key);
+    if (recall(line, key, content, signature)) {
+        count(&found_count);
+        return;
+    }
+    lt_getter *get_desc = real_symbol_get(ASKED_cublasLtMatmulDescGetAttribute, real);
+    lt_getter *get_layout = real_symbol_get(ASKED_cublasLtMatrixLayoutGetAttribute, real);
+    if (!get_desc || !get_layout)
+        return;
+    count(&read_count);
+    read_all(d, get_desc, get_layout, signature);
+    remember(line, key, content, signature);
+}
+
+struct lt_shapes_counters lt_shapes_counters(void)
+{
+    return (struct lt_shapes_counters){atomic_load_explicit(&found_count, memory_order_relaxed),
+                                       atomic_load_explicit(&read_count, memory_order_relaxed)};
+}

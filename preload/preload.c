@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start, helper thread, fork and exit. Nothing happens before the first call that does work on the GPU: a shell or a
+ * compiler that inherited the preload stays without file, thread or descriptor. Whether this process has started stands in
+ * a page that the kernel wipes on fork, so a child begins anew with a file and a helper of its own, at its own first call. */
+#include "preload/preload.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cupti/kernel_timing.h"
+#include "preload/entries.h"
+#include "preload/real_symbol.h"
+#include "preload/settings.h"
+#include "trace/trace_writer.h"
+
+enum phase { PHASE_IDLE = 0, PHASE_STARTING, PHASE_RUNNING, PHASE_LEAVING };
+
+struct process_state {  /* wiped to zeros in a forked child */
+    _Atomic int phase;  /* enum phase */
+    _Atomic int asleep; /* futex of the helper */
+    _Atomic int stop;
+};
+
+enum {
+    HELPER_STACK_BYTES = 1 << 20, /* CUPTI delivers buffers on the flushing thread; only touched pages cost */
+    HELPER_SLEEP_SHORTEST_MS = 2,
+    HELPER_SLEEP_LONGEST_MS = 50,
+    ANCHOR_PERIOD_MS = 1000,
+    STATE_BYTES = 4096,
+    DIR_BYTES = 4096,
+};
+
+_Atomic bool preload_off;
+_Atomic unsigned preload_incarnation;
+static _Atomic(struct process_state *) state_page;
+static char settings_dir[DIR_BYTES];
+static struct settings settings;
+static _Atomic bool settings_are_read;
+
+int InitializeInjection(void);
+
+/* ---- settings: read when loaded, since hosts edit their environment; copied, since some overwrite that memory ---- */
+
+static void read_settings(void)
+{
+    settings_read(&settings);
+    if (settings.dir && strlen(settings.dir) < sizeof settings_dir)
+        strcpy(settings_dir, settings.dir);
+    settings.dir = *settings_dir ? settings_dir : NULL;
+    atomic_store_explicit(&settings_are_read, true, memory_order_release);
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+    int saved_errno = errno;
+    read_settings();
+    errno = saved_errno;
+}
+
+/* ---- the state page ---- */
+
+static struct process_state *state_get(void)
+{
+    struct process_state *page = atomic_load_explicit(&state_page, memory_order_acquire);
+    if (page)
+        return page;
+    page = mmap(NULL, STATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    madvise(page, STATE_BYTES, MADV_WIPEONFORK); /* before Linux 4.14 a child records nothing */
+    struct process_state *expected = NULL;
+    if (!atomic_compare_exchange_strong(&state_page, &expected, page)) {
+        munmap(page, STATE_BYTES);
+        page = expected;
+    }
+    return page;
+}
+
+/* ---- the helper: reserves blocks ahead, fetches kernel times, relates clocks ---- */
+
+static void helper_sleep(struct process_state *state, unsigned milliseconds)
+{
+    struct timespec t = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+    syscall(SYS_futex, &state->asleep, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+}
+
+static void *helper_run(void *argument)
+{
+    struct process_state *state = argument;
+    unsigned sleep_ms = HELPER_SLEEP_SHORTEST_MS, since_anchor_ms = 0;
+    prctl(PR_SET_NAME, "rooftap", 0, 0, 0);
+    while (!atomic_load_explicit(&state->stop, memory_order_acquire)) {
+        bool busy = trace_writer_tend();
+        kernel_timing_tend();
+        if (since_anchor_ms >= ANCHOR_PERIOD_MS) {
+            trace_anchor(trace_thread_get(), 0);
+            since_anchor_ms = 0;
+        }
+        sleep_ms = busy ? HELPER_SLEEP_SHORTEST_MS : sleep_ms * 2;
+        if (sleep_ms > HELPER_SLEEP_LONGEST_MS)
+            sleep_ms = HELPER_SLEEP_LONGEST_MS;
+        helper_sleep(state, sleep_ms);
+        since_anchor_ms += sleep_ms;
+    }
+    return NULL;
+}
+
+/* With every signal blocked, so that the host's handlers run on the host's threads. 0 or an errno. */
+static int helper_start(struct process_state *state)
+{
+    pthread_attr_t attributes;
+    pthread_t helper;
+    sigset_t all, before;
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
+    pthread_attr_setstacksize(&attributes, HELPER_STACK_BYTES);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&helper, &attributes, helper_run, state);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+/* ---- exit ---- */
+
+/* Registered at the first call, so it runs before the handlers of the libraries that were there before it. */
+static void leave(void)
+{
+    struct process_state *state = atomic_load_explicit(&state_page, memory_order_acquire);
+    if (!state || atomic_load(&state->phase) != PHASE_RUNNING)
+        return;
+    kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);
+}
+
+__attribute__((destructor)) static void unloaded(void)
+{
+    struct process_state *state = atomic_load_explicit(&state_page, memory_order_acquire);
+    int running = PHASE_RUNNING;
+    if (!state || !atomic_compare_exchange_strong(&state->phase, &running, PHASE_LEAVING))
+        return;
+    kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);
+    atomic_store_explicit(&state->stop, 1, memory_order_release);
+    trace_writer_end();
+}
+
+/* ---- start ---- */
+
+static const char *hook_level(void)
+{
+    Dl_info found, own;
+    void *symbol = dlsym(RTLD_DEFAULT, "cublasGemmEx");
+    bool ours = symbol && dladdr(symbol, &found) && dladdr((void *)&preload_off, &own) &&
+                found.dli_fbase == own.dli_fbase;
+    dlerror();
+    return ours ? "preload" : "injection";
+}
+
+static void write_facts(struct trace_thread *thread)
+{
+    for (unsigned id = 1; id < ENTRY_COUNT; id++)
+        trace_entry_write(thread, id, entry_name(id));
+    trace_note(thread, TRACE_NOTE_HOOK_LEVEL, 0, "%s", hook_level());
+    trace_anchor(thread, 0);
+}
+
+static void start_parts(struct process_state *state)
+{
+    struct trace_thread *thread = trace_thread_get();
+    if (thread)
+        write_facts(thread);
+    struct kernel_timing_settings timing = {.off = !settings.timing, .exit_timeout_ms = settings.exit_wait_ms};
+    if (!timing.exit_timeout_ms)
+        timing.exit_timeout_ms = 1; /* 0 would mean its default */
+    kernel_timing_configure(&timing);
+    int error = helper_start(state);
+    if (error && thread)
+        trace_note(thread, TRACE_NOTE_WRITER, error, "no helper thread: what follows is counted, not kept");
+    atexit(leave);
+}
+
+static bool start(void)
+{
+    if (!atomic_load_explicit(&settings_are_read, memory_order_acquire))
+        read_settings(); /* called from the constructor of a library that was loaded before us */
+    struct process_state *state = settings.disable || !settings.dir ? NULL : state_get();
+    if (!state) {
+        atomic_store(&preload_off, true);
+        return false;
+    }
+    int idle = PHASE_IDLE;
+    if (!atomic_compare_exchange_strong(&state->phase, &idle, PHASE_STARTING))
+        /* Another thread is at it: the trace is what this one needs, the rest comes. Once leaving, nothing opens again. */
+        return idle == PHASE_STARTING && trace_writer_open(settings.dir);
+    if (!trace_writer_open(settings.dir)) {
+        atomic_store(&preload_off, true);
+        return false;
+    }
+    atomic_fetch_add(&preload_incarnation, 1);
+    start_parts(state);
+    atomic_store(&state->phase, PHASE_RUNNING);
+    return true;
+}
+
+bool preload_start(void)
+{
+    int saved_errno = errno;
+    bool started = start();
+    errno = saved_errno;
+    return started;
+}
+
+/* The driver calls this inside the application's own cuInit() if CUDA_INJECTION64_PATH names us; 1: all is well. */
+PRELOAD_EXPORT int InitializeInjection(void)
+{
+    int saved_errno = errno;
+    if (preload_is_on())
+        kernel_timing_start_from_injection();
+    errno = saved_errno;
+    return 1;
+}
