@@ -145,6 +145,7 @@ enum trace_note_code {
     TRACE_NOTE_WRITER = 4,         /* value: errno; the trace can't grow (folder full): what follows is counted, not kept */
     TRACE_NOTE_DEVICE = 5,         /* text: what about the device could not be read */
     TRACE_NOTE_SHAPES_OFF = 6,     /* text: which entry point, and why its arguments are not read */
+    TRACE_NOTE_TIMING_CUT = 7,     /* text: CUPTI did not answer in time at exit; the last kernels may be missing */
 };
 
 struct trace_note {
