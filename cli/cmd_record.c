@@ -15,7 +15,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/program.h"
-#include "cli/session.h"
+#include "cli/session_folder.h"
 #include "cli/simulation.h"
 #include "cli/target.h"
 #include "preload/settings.h"
@@ -34,7 +34,7 @@ struct recording {
     const struct record_options *options;
     char **argv;
     const struct gpu_spec *gpu; /* to simulate, NULL: none */
-    struct session session;
+    struct session_folder session;
     struct layout layout;
     struct program program;
     struct environment environment;
@@ -135,16 +135,16 @@ static void examine_target(struct recording *recording)
 /* Everything up to the target's first instruction. False: one line has been printed. */
 static bool prepare(struct recording *recording)
 {
-    struct session *session = &recording->session;
+    struct session_folder *session = &recording->session;
     bool found = layout_find(&recording->layout, session->folder, COMMAND);
     if (recording->layout.linked)
-        session_add_file(session, LAYOUT_LINK);
+        session_folder_add_file(session, LAYOUT_LINK);
     if (!found)
         return false;
     if (recording->gpu) {
         if (!simulation_write_device(session->folder, recording->gpu, &recording->options->sim_options, COMMAND))
             return false;
-        session_add_file(session, SIMULATION_DEVICE_FILE);
+        session_folder_add_file(session, SIMULATION_DEVICE_FILE);
     }
     if (!fill_environment(recording))
         return false;
@@ -154,8 +154,8 @@ static bool prepare(struct recording *recording)
         return false;
     }
     json_t *settings = settings_of(&recording->environment);
-    bool begun =
-        session_begin(session, recording->argv, recording->target.pid, recording->options->simulate, settings, COMMAND);
+    bool begun = session_folder_begin(session, recording->argv, recording->target.pid, recording->options->simulate,
+                                      settings, COMMAND);
     json_decref(settings);
     if (!begun)
         target_cancel(&recording->target);
@@ -169,26 +169,27 @@ static int run(struct recording *recording)
     if (error) {
         errno = error;
         message_error(COMMAND, "'%s' can't be run: %m", recording->argv[0]);
-        session_discard(&recording->session);
+        session_folder_discard(&recording->session);
         return target_exec_status(error);
     }
     struct simulation_watch watch = {recording->layout.simulator_folder, COMMAND, false};
     int status = target_wait(&recording->target, recording->gpu ? simulation_watch : NULL, &watch);
-    session_end(&recording->session, status, COMMAND);
+    session_folder_end(&recording->session, status, COMMAND);
     if (!recording->options->quiet)
         message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it", recording->session.shown,
                       recording->session.shown);
-    session_close(&recording->session);
+    session_folder_close(&recording->session);
     return target_pass_on(status);
 }
 
 static int record(const struct record_options *options, char **argv)
 {
     struct recording recording = {.options = options, .argv = argv};
-    if (!check_settings() || !find_gpu(&recording) || !session_open(&recording.session, options->folder, COMMAND))
+    if (!check_settings() || !find_gpu(&recording) ||
+        !session_folder_open(&recording.session, options->folder, COMMAND))
         return EXIT_USAGE;
     if (!prepare(&recording)) {
-        session_discard(&recording.session);
+        session_folder_discard(&recording.session);
         environment_free(&recording.environment);
         return EXIT_USAGE;
     }

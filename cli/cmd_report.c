@@ -11,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/session.h"
+#include "cli/session_folder.h"
 #include "report/report.h"
 
 #define COMMAND "report"

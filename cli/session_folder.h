@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session folder: session.json, written here, and one trace file a process, written by the
  * library in the host. */
-#ifndef CLI_SESSION_H
-#define CLI_SESSION_H
+#ifndef CLI_SESSION_FOLDER_H
+#define CLI_SESSION_FOLDER_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #define SESSION_FILE "session.json"
 
-struct session {
+struct session_folder {
     char folder[PATH_MAX]; /* absolute */
     char shown[PATH_MAX];  /* as the user knows it */
     bool made;             /* the folder did not exist before */
@@ -23,17 +23,17 @@ struct session {
 
 /* FOLDER NULL: ./rooftap-<UTC time>-<pid>. False: one line has been printed; nothing is left
  * behind. */
-bool session_open(struct session *session, const char *folder, const char *command);
+bool session_folder_open(struct session_folder *session, const char *folder, const char *command);
 /* Writes session.json; the target has PID and waits. SIMULATE and SETTINGS (borrowed) may be NULL.
  */
-bool session_begin(struct session *session, char **argv, pid_t pid, const char *simulate, json_t *settings,
-                   const char *command);
+bool session_folder_begin(struct session_folder *session, char **argv, pid_t pid, const char *simulate,
+                          json_t *settings, const char *command);
 /* Adds the end. */
-bool session_end(struct session *session, int wait_status, const char *command);
+bool session_folder_end(struct session_folder *session, int wait_status, const char *command);
 /* NAME is static text. */
-void session_add_file(struct session *session, const char *name);
+void session_folder_add_file(struct session_folder *session, const char *name);
 /* Nothing ran: takes back what open and begin made, as far as it is this session's. */
-void session_discard(struct session *session);
-void session_close(struct session *session);
+void session_folder_discard(struct session_folder *session);
+void session_folder_close(struct session_folder *session);
 
 #endif

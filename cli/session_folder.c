@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the folder and keeps session.json whole: every version is written beside and renamed over
  * the last. */
-#include "cli/session.h"
+#include "cli/session_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -57,9 +57,9 @@ static bool find_old_session(const char *folder, char *found, size_t size)
     return true;
 }
 
-bool session_open(struct session *session, const char *folder, const char *command)
+bool session_folder_open(struct session_folder *session, const char *folder, const char *command)
 {
-    *session = (struct session){0};
+    *session = (struct session_folder){0};
     char found[NAME_MAX + 1];
     if (!folder && !default_name(session->shown)) {
         message_error(command, "the clock can't be read; name a folder with -o DIR");
@@ -76,7 +76,7 @@ bool session_open(struct session *session, const char *folder, const char *comma
     }
     if (!realpath(session->shown, session->folder) || !find_old_session(session->folder, found, sizeof found)) {
         message_error(command, "the session folder '%s' can't be used: %m; choose another with -o DIR", session->shown);
-        session_discard(session);
+        session_folder_discard(session);
         return false;
     }
     if (*found) {
@@ -112,7 +112,7 @@ static bool put_in_place(int folder, bool replace)
     return renameat(folder, SESSION_FILE ".new", folder, SESSION_FILE) == 0;
 }
 
-static bool save(struct session *session, const char *command)
+static bool save(struct session_folder *session, const char *command)
 {
     bool good = false;
     char *text = json_dumps(session->document, JSON_INDENT(2));
@@ -167,8 +167,8 @@ static json_t *text_list(char **values)
     return list;
 }
 
-bool session_begin(struct session *session, char **argv, pid_t pid, const char *simulate, json_t *settings,
-                   const char *command)
+bool session_folder_begin(struct session_folder *session, char **argv, pid_t pid, const char *simulate,
+                          json_t *settings, const char *command)
 {
     struct utsname system = {0};
     char working_folder[PATH_MAX] = "", kernel[sizeof system.sysname + sizeof system.release + 2];
@@ -192,7 +192,7 @@ bool session_begin(struct session *session, char **argv, pid_t pid, const char *
     return session->begun;
 }
 
-bool session_end(struct session *session, int wait_status, const char *command)
+bool session_folder_end(struct session_folder *session, int wait_status, const char *command)
 {
     bool by_signal = WIFSIGNALED(wait_status);
     int value = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -202,14 +202,14 @@ bool session_end(struct session *session, int wait_status, const char *command)
     return save(session, command);
 }
 
-static void remove_file(const struct session *session, const char *name)
+static void remove_file(const struct session_folder *session, const char *name)
 {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s", session->folder, name) < PATH_MAX)
         unlink(path);
 }
 
-void session_add_file(struct session *session, const char *name)
+void session_folder_add_file(struct session_folder *session, const char *name)
 {
     size_t i = 0;
     while (i < sizeof session->added / sizeof session->added[0] - 1 && session->added[i])
@@ -217,7 +217,7 @@ void session_add_file(struct session *session, const char *name)
     session->added[i] = name;
 }
 
-void session_discard(struct session *session)
+void session_folder_discard(struct session_folder *session)
 {
     if (session->begun)
         remove_file(session, SESSION_FILE);
@@ -226,10 +226,10 @@ void session_discard(struct session *session)
             remove_file(session, session->added[i]);
     if (session->made)
         rmdir(session->shown);
-    session_close(session);
+    session_folder_close(session);
 }
 
-void session_close(struct session *session)
+void session_folder_close(struct session_folder *session)
 {
     json_decref(session->document);
     session->document = NULL;
