@@ -1,54 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* glibc 2.34 moved these functions from libdl and libpthread into libc under a new version. Linked as they are, the library
- * would not load on older systems than the one it was built on. The linker's --wrap sends every call of this library here,
- * where the old versions are asked for; both old and new systems have them. A test holds the newest version needed. */
+/* glibc 2.32 to 2.34 moved these functions into libc, or made functions of inlines, under new versions. Linked as they are,
+ * the library would not load on older systems than the one it was built on. The linker's --wrap sends every call of this
+ * library here, where the old versions are asked for; old and new systems have them. A test holds the newest one needed.
+ * WRAP(name, oldest version on x86-64, on aarch64, result, (parameters), (arguments)); names are repeated in CMakeLists.txt. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #if defined(__x86_64__)
-#define OLDEST "GLIBC_2.2.5"
-#define OLDEST_DLADDR1 "GLIBC_2.3.3"
+#define OLD(x86_64, aarch64) x86_64
+enum { STAT_VERSION = 1 }; /* _STAT_VER, gone from the headers */
 #elif defined(__aarch64__)
-#define OLDEST "GLIBC_2.17"
-#define OLDEST_DLADDR1 "GLIBC_2.17"
+#define OLD(x86_64, aarch64) aarch64
+enum { STAT_VERSION = 0 };
 #else
-#error "which version of dlsym is the oldest on this architecture?"
+#error "which versions are the oldest on this architecture?"
 #endif
 
-#define OLD_VERSION(function, version) __asm__(".symver old_" #function ", " #function "@" version)
+#define WRAP(name, x86_64, aarch64, result, parameters, arguments)                                                       \
+    result old_##name parameters;                                                                                        \
+    __asm__(".symver old_" #name ", " #name "@GLIBC_" OLD(x86_64, aarch64));                                             \
+    result __wrap_##name parameters;                                                                                     \
+    result __wrap_##name parameters                                                                                      \
+    {                                                                                                                    \
+        return old_##name arguments;                                                                                     \
+    }
 
 /* clang-format off */
-void *old_dlopen(const char *, int);                    OLD_VERSION(dlopen, OLDEST);
-int old_dlclose(void *);                                OLD_VERSION(dlclose, OLDEST);
-void *old_dlsym(void *, const char *);                  OLD_VERSION(dlsym, OLDEST);
-char *old_dlerror(void);                                OLD_VERSION(dlerror, OLDEST);
-int old_dladdr(const void *, Dl_info *);                OLD_VERSION(dladdr, OLDEST);
-int old_dladdr1(const void *, Dl_info *, void **, int); OLD_VERSION(dladdr1, OLDEST_DLADDR1);
-int old_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *); OLD_VERSION(pthread_create, OLDEST);
-int old_pthread_attr_setstacksize(pthread_attr_t *, size_t); OLD_VERSION(pthread_attr_setstacksize, OLDEST);
-int old_pthread_sigmask(int, const sigset_t *, sigset_t *);  OLD_VERSION(pthread_sigmask, OLDEST);
+WRAP(dlopen,  "2.2.5", "2.17", void *, (const char *file, int mode), (file, mode))
+WRAP(dlclose, "2.2.5", "2.17", int, (void *handle), (handle))
+WRAP(dlsym,   "2.2.5", "2.17", void *, (void *handle, const char *name), (handle, name)) /* RTLD_NEXT: after this library */
+WRAP(dlerror, "2.2.5", "2.17", char *, (void), ())
+WRAP(dladdr,  "2.2.5", "2.17", int, (const void *address, Dl_info *info), (address, info))
+WRAP(dladdr1, "2.3.3", "2.17", int, (const void *address, Dl_info *info, void **extra, int flags), (address, info, extra, flags))
+WRAP(dlvsym,  "2.2.5", "2.17", void *, (void *handle, const char *name, const char *version), (handle, name, version))
+WRAP(dlinfo,  "2.3.3", "2.17", int, (void *handle, int request, void *info), (handle, request, info))
+WRAP(pthread_create, "2.2.5", "2.17", int, (pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument), (thread, attributes, run, argument))
+WRAP(pthread_join, "2.2.5", "2.17", int, (pthread_t thread, void **result), (thread, result))
+WRAP(pthread_detach, "2.2.5", "2.17", int, (pthread_t thread), (thread))
+WRAP(pthread_sigmask, "2.2.5", "2.17", int, (int how, const sigset_t *set, sigset_t *before), (how, set, before))
+WRAP(pthread_attr_setstacksize, "2.2.5", "2.17", int, (pthread_attr_t *attributes, size_t bytes), (attributes, bytes))
+WRAP(pthread_condattr_setclock, "2.3.3", "2.17", int, (pthread_condattr_t *attributes, clockid_t clock), (attributes, clock))
+WRAP(pthread_key_create, "2.2.5", "2.17", int, (pthread_key_t *key, void (*destroy)(void *)), (key, destroy))
+WRAP(pthread_getspecific, "2.2.5", "2.17", void *, (pthread_key_t key), (key))
+WRAP(pthread_setspecific, "2.2.5", "2.17", int, (pthread_key_t key, const void *value), (key, value))
+WRAP(pthread_setname_np, "2.12", "2.17", int, (pthread_t thread, const char *name), (thread, name))
+WRAP(pthread_once, "2.2.5", "2.17", int, (pthread_once_t *once, void (*run)(void)), (once, run))
 
-void *__wrap_dlopen(const char *, int);
-int __wrap_dlclose(void *);
-void *__wrap_dlsym(void *, const char *);
-char *__wrap_dlerror(void);
-int __wrap_dladdr(const void *, Dl_info *);
-int __wrap_dladdr1(const void *, Dl_info *, void **, int);
-int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-int __wrap_pthread_attr_setstacksize(pthread_attr_t *, size_t);
-int __wrap_pthread_sigmask(int, const sigset_t *, sigset_t *);
-
-void *__wrap_dlopen(const char *file, int mode) { return old_dlopen(file, mode); }
-int __wrap_dlclose(void *handle) { return old_dlclose(handle); }
-void *__wrap_dlsym(void *handle, const char *name) { return old_dlsym(handle, name); } /* RTLD_NEXT: next after this library */
-char *__wrap_dlerror(void) { return old_dlerror(); }
-int __wrap_dladdr(const void *address, Dl_info *info) { return old_dladdr(address, info); }
-int __wrap_dladdr1(const void *address, Dl_info *info, void **extra, int flags) { return old_dladdr1(address, info, extra, flags); }
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
-{
-    return old_pthread_create(thread, attributes, run, argument);
-}
-int __wrap_pthread_attr_setstacksize(pthread_attr_t *attributes, size_t bytes) { return old_pthread_attr_setstacksize(attributes, bytes); }
-int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before) { return old_pthread_sigmask(how, set, before); }
+WRAP(__xstat,  "2.2.5", "2.17", int, (int version, const char *path, struct stat *status), (version, path, status))
+WRAP(__fxstat, "2.2.5", "2.17", int, (int version, int fd, struct stat *status), (version, fd, status))
 /* clang-format on */
+
+int __wrap_stat(const char *path, struct stat *status);
+int __wrap_fstat(int fd, struct stat *status);
+
+int __wrap_stat(const char *path, struct stat *status)
+{
+    return __wrap___xstat(STAT_VERSION, path, status);
+}
+
+int __wrap_fstat(int fd, struct stat *status)
+{
+    return __wrap___fxstat(STAT_VERSION, fd, status);
+}
