@@ -45,4 +45,16 @@ while read -r key can; do
     status=$?
     if [ "$can" = yes ]; then expect "status with $key" 0 $status; else expect "status with $key" 2 $status; fi
 done <keys
+# A vendor's library opened by its own path, here in a child, is named once; the stand-ins are not.
+mkdir theirs && echo 'int nothing;' | "${CC:-cc}" -shared -fPIC -x c - -o theirs/libcudart.so.13
+cat >opens.py <<'PY'
+import ctypes, sys, time
+ctypes.CDLL(sys.argv[1])
+time.sleep(2)
+PY
+"$ROOFTAP" record -q -o opens --simulate unit -- sh -c 'python3 opens.py "$PWD/theirs/libcudart.so.13"; true' 2>err
+expect "lines about a library opened by path" 1 "$(wc -l <err)"
+grep -q "theirs/libcudart.so.13" err || fail "the library is not named: $(cat err)"
+"$ROOFTAP" record -q -o own --simulate unit -- python3 opens.py "$sims/libcuda.so.1" 2>err
+expect "nothing to say of a stand-in" "" "$(cat err)"
 finish
