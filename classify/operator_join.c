@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One handler for each record type. Everything in a record is a claim of a stranger's process: sizes were checked by the
+ * reader, values are checked here. */
+#include "classify/operator_join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+
+enum { ENTRY_ID_LIMIT = 1 << 16 }; /* a damaged id must not make a huge table */
+
+/* ---- names ---- */
+
+char *text_of_record(const char *text, size_t bytes, char in_place_of_nul)
+{
+    while (bytes && text[bytes - 1] == '\0')
+        bytes--;
+    char *copy = allocate(bytes + 1, 1);
+    memcpy(copy, text, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        if (copy[i] == '\0')
+            copy[i] = in_place_of_nul;
+    return copy;
+}
+
+const char *name_pool_find(const struct name_pool *pool, uint64_t id)
+{
+    uint32_t index = id ? index_map_find(&pool->map, id, 0) : INDEX_MAP_NONE;
+    return index == INDEX_MAP_NONE ? NULL : pool->names[index];
+}
+
+static void name_pool_add(struct name_pool *pool, uint64_t id, char *name)
+{
+    uint32_t *index = index_map_at(&pool->map, id, 0);
+    if (*index != INDEX_MAP_NONE) {
+        free(name);
+        return;
+    }
+    *index = (uint32_t)pool->count;
+    pool->names = allocate_grow(pool->names, pool->count, &pool->capacity, sizeof *pool->names);
+    pool->names[pool->count++] = name;
+}
+
+void name_pool_free(struct name_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        free(pool->names[i]);
+    free(pool->names);
+    index_map_free(&pool->map);
+}
+
+/* ---- rows, made on first use ---- */
+
+static struct joined_signature *find_signature(struct operator_join *join, const struct trace_signature *content)
+{
+    uint32_t *index = index_map_at(&join->signature_map, content->id, 0);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)join->signature_count;
+        join->signatures = allocate_grow(join->signatures, join->signature_count,
+                                         &join->signature_capacity, sizeof *join->signatures);
+        join->signatures[join->signature_count++] =
+            (struct joined_signature){.id = content->id, .content = *content};
+    }
+    return &join->signatures[*index];
+}
+
+static struct joined_device *find_device(struct operator_join *join, uint32_t ordinal)
+{
+    for (size_t i = 0; i < join->device_count; i++)
+        if (join->devices[i].ordinal == ordinal)
+            return &join->devices[i];
+    join->devices =
+        allocate_grow(join->devices, join->device_count, &join->device_capacity, sizeof *join->devices);
+    struct joined_device *device = &join->devices[join->device_count++];
+    *device = (struct joined_device){.ordinal = ordinal, .busy = interval_set_open(INTERVAL_SET_BUFFER)};
+    return device;
+}
+
+static struct joined_kernels *find_row(struct operator_join *join, uint32_t ordinal, bool of_call, uint64_t id)
+{
+    uint32_t *index = index_map_at(&join->row_map, id, (uint64_t)ordinal << 1 | of_call);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)join->row_count;
+        join->rows = allocate_grow(join->rows, join->row_count, &join->row_capacity, sizeof *join->rows);
+        join->rows[join->row_count++] = (struct joined_kernels){
+            .ordinal = ordinal, .of_call = of_call, .id = id, .shortest_ns = UINT64_MAX};
+    }
+    return &join->rows[*index];
+}
+
+/* ---- records ---- */
+
+static void add_process(struct operator_join *join, const struct trace_item *item)
+{
+    const struct trace_process *process = (const struct trace_process *)item->record;
+    if (join->process_seen)
+        return;
+    join->process_seen = true;
+    join->process = *process;
+    size_t command = process->command_bytes;
+    if (command > item->text_bytes)
+        command = item->text_bytes;
+    size_t version = process->version_bytes;
+    if (version > item->text_bytes - command)
+        version = item->text_bytes - command;
+    join->command = text_of_record(item->text, command, ' ');
+    join->version = text_of_record(item->text + command, version, ' ');
+}
+
+static void add_entry(struct operator_join *join, const struct trace_item *item)
+{
+    uint32_t id = ((const struct trace_entry *)item->record)->id;
+    if (id >= ENTRY_ID_LIMIT)
+        return;
+    while (id >= join->entry_capacity) {
+        size_t before = join->entry_capacity;
+        join->entries =
+            allocate_grow(join->entries, before, &join->entry_capacity, sizeof *join->entries);
+        memset(join->entries + before, 0, (join->entry_capacity - before) * sizeof *join->entries);
+    }
+    if (!join->entries[id])
+        join->entries[id] = text_of_record(item->text, item->text_bytes, '?');
+}
+
+static void add_name(struct operator_join *join, const struct trace_item *item)
+{
+    const struct trace_name *name = (const struct trace_name *)item->record;
+    if (!name->id)
+        return;
+    char *text = text_of_record(item->text, item->text_bytes, '?');
+    if (name->full_bytes > item->text_bytes) {
+        static const char mark[] = "...";
+        size_t length = strlen(text);
+        char *marked = allocate(length + sizeof mark, 1);
+        memcpy(marked, text, length);
+        memcpy(marked + length, mark, sizeof mark);
+        free(text);
+        text = marked;
+    }
+    name_pool_add(join->names, name->id, text);
+}
+
+static void add_note(struct operator_join *join, const struct trace_item *item)
+{
+    enum { NOTE_LIMIT = 256 }; /* a process writes a handful; more of them are no news */
+    const struct trace_note *note = (const struct trace_note *)item->record;
+    if (join->note_count == NOTE_LIMIT)
+        return;
+    join->notes = allocate_grow(join->notes, join->note_count, &join->note_capacity, sizeof *join->notes);
+    join->notes[join->note_count++] =
+        (struct joined_note){note->code, note->value, text_of_record(item->text, item->text_bytes, ' ')};
+}
+
+static void add_device(struct operator_join *join, const struct trace_item *item)
+{
+    const struct trace_device *facts = (const struct trace_device *)item->record;
+    struct joined_device *device = find_device(join, facts->ordinal);
+    if (device->described)
+        return;
+    device->described = true;
+    device->facts = *facts;
+    device->facts.name[TRACE_DEVICE_NAME_BYTES - 1] = '\0';
+}
+
+static void add_launch(struct operator_join *join, const struct trace_item *item)
+{
+    join->launches_recorded++;
+    if (((const struct trace_launch *)item->record)->parent_call_id)
+        return; /* the library call that made it is the operator */
+    uint32_t *index = index_map_at(&join->launch_map, item->shape->name_id, 0);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)join->launch_count;
+        join->launches =
+            allocate_grow(join->launches, join->launch_count, &join->launch_capacity, sizeof *join->launches);
+        join->launches[join->launch_count++] = (struct joined_launches){item->shape->name_id, 0};
+    }
+    join->launches[*index].launches++;
+}
+
+static void count_execution(struct joined_kernels *row, const struct trace_kernel *kernel)
+{
+    /* Kernels of a graph keep the call id of the capture: each replay has a correlation id of its own. */
+    uint64_t execution = kernel->call_id;
+    if (kernel->graph_id)
+        execution ^= (kernel->correlation_id + 1ull) * 0x9e3779b97f4a7c15ull;
+    for (unsigned i = 0; i < JOINED_RECENT_CALLS; i++)
+        if (row->recent[i] == execution)
+            return;
+    row->recent[row->recent_next++ % JOINED_RECENT_CALLS] = execution;
+    row->executions++;
+}
+
+static uint64_t blocks_of(const struct trace_kernel *kernel)
+{
+    double blocks = (double)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    return blocks < 9e18 ? (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2] : UINT64_MAX;
+}
+
+static void add_kernel(struct operator_join *join, const struct trace_kernel *kernel)
+{
+    if (!kernel->start_ns || kernel->end_ns < kernel->start_ns) {
+        join->kernels_invalid++;
+        return;
+    }
+    uint64_t duration = kernel->end_ns - kernel->start_ns;
+    struct joined_device *device = find_device(join, kernel->device);
+    interval_set_add(device->busy, kernel->start_ns, kernel->end_ns);
+    device->kernels++;
+    device->kernel_ns += duration;
+    join->kernels++;
+
+    bool of_call = kernel->owner == TRACE_OWNER_CALL && kernel->owner_id;
+    if (kernel->owner == TRACE_OWNER_NONE)
+        join->kernels_without_owner++;
+    struct joined_kernels *row =
+        find_row(join, kernel->device, of_call, of_call ? kernel->owner_id : kernel->name_id);
+    row->kernels++;
+    row->time_ns += duration;
+    if (duration < row->shortest_ns)
+        row->shortest_ns = duration;
+    uint64_t blocks = blocks_of(kernel);
+    if (blocks >= row->widest_blocks) {
+        row->widest_blocks = blocks;
+        row->widest_name_id = kernel->name_id;
+    }
+    if (of_call)
+        count_execution(row, kernel);
+}
+
+static void add_copy(struct operator_join *join, const struct trace_copy *copy)
+{
+    if (!copy->start_ns || copy->end_ns < copy->start_ns)
+        return;
+    struct joined_device *device = find_device(join, copy->device);
+    interval_set_add(device->busy, copy->start_ns, copy->end_ns);
+    device->copies++;
+    device->copy_ns += copy->end_ns - copy->start_ns;
+    device->copy_bytes += copy->bytes;
+}
+
+void operator_join_add(struct operator_join *join, const struct trace_item *item)
+{
+    switch (item->record->type) {
+    case TRACE_RECORD_PROCESS:
+        add_process(join, item);
+        break;
+    case TRACE_RECORD_ENTRY:
+        add_entry(join, item);
+        break;
+    case TRACE_RECORD_DEVICE:
+        add_device(join, item);
+        break;
+    case TRACE_RECORD_NOTE:
+        add_note(join, item);
+        break;
+    case TRACE_RECORD_NAME:
+        add_name(join, item);
+        break;
+    case TRACE_RECORD_SIGNATURE:
+        find_signature(join, (const struct trace_signature *)item->record);
+        break;
+    case TRACE_RECORD_CALL:
+        find_signature(join, item->signature)->calls++;
+        join->calls++;
+        break;
+    case TRACE_RECORD_CALL_FAILED:
+        find_signature(join, item->signature)->failed++;
+        join->failed_calls++;
+        break;
+    case TRACE_RECORD_LAUNCH:
+        add_launch(join, item);
+        break;
+    case TRACE_RECORD_KERNEL:
+        add_kernel(join, (const struct trace_kernel *)item->record);
+        break;
+    case TRACE_RECORD_COPY:
+        add_copy(join, (const struct trace_copy *)item->record);
+        break;
+    default:
+        break;
+    }
+}
+
+void operator_join_open(struct operator_join *join, struct name_pool *names)
+{
+    *join = (struct operator_join){.names = names};
+}
+
+const char *operator_join_entry(const struct operator_join *join, uint32_t id)
+{
+    return id < join->entry_capacity ? join->entries[id] : NULL;
+}
+
+void operator_join_close(struct operator_join *join)
+{
+    for (size_t i = 0; i < join->note_count; i++)
+        free(join->notes[i].text);
+    for (size_t i = 0; i < join->entry_capacity; i++)
+        free(join->entries[i]);
+    for (size_t i = 0; i < join->device_count; i++)
+        interval_set_close(join->devices[i].busy);
+    free(join->command);
+    free(join->version);
+    free(join->notes);
+    free(join->signatures);
+    free(join->rows);
+    free(join->launches);
+    free(join->devices);
+    free(join->entries);
+    index_map_free(&join->signature_map);
+    index_map_free(&join->row_map);
+    index_map_free(&join->launch_map);
+    *join = (struct operator_join){0};
+}

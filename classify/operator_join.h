@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The records of one process, joined: a library call with the kernels that it owns, launches and unowned kernels by the
+ * kernel's name. Holds one row for each different thing and device, so memory does not grow with the trace. Records may
+ * come in any order; nothing is resolved before the last one. */
+#ifndef CLASSIFY_OPERATOR_JOIN_H
+#define CLASSIFY_OPERATOR_JOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "classify/index_map.h"
+#include "classify/interval_set.h"
+#include "trace/trace_reader.h"
+
+/* Kernel names by trace_hash(): the same in every process, so shared. */
+struct name_pool {
+    struct index_map map;
+    char **names;
+    size_t count, capacity;
+};
+
+const char *name_pool_find(const struct name_pool *pool, uint64_t id); /* NULL if no record gave it */
+void name_pool_free(struct name_pool *pool);
+
+/* Text of a record as a C string that the caller frees; embedded NULs become IN_PLACE_OF_NUL. */
+char *text_of_record(const char *text, size_t bytes, char in_place_of_nul);
+
+struct joined_signature {
+    uint64_t id;
+    struct trace_signature content;
+    uint64_t calls, failed;
+};
+
+enum { JOINED_RECENT_CALLS = 8 };
+
+/* Kernels of one device that belong together. */
+struct joined_kernels {
+    uint32_t ordinal;
+    bool of_call;           /* true: id is a trace_signature.id; false: a trace_name.id */
+    uint64_t id;
+    uint64_t kernels, time_ns;
+    uint64_t shortest_ns;
+    uint64_t widest_blocks; /* blocks of the widest kernel, and its name */
+    uint64_t widest_name_id;
+    uint64_t executions;    /* calls (graph replays counted) that these kernels belong to */
+    uint64_t recent[JOINED_RECENT_CALLS]; /* the last ones: kernels of streams side by side interleave */
+    unsigned recent_next;
+};
+
+/* Launches of one kernel that the program itself made, timed or not. */
+struct joined_launches {
+    uint64_t name_id;
+    uint64_t launches;
+};
+
+struct joined_device {
+    uint32_t ordinal;
+    bool described;            /* a DEVICE record was seen */
+    struct trace_device facts;
+    struct interval_set *busy;
+    uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
+};
+
+struct joined_note {
+    uint32_t code;
+    int32_t value;
+    char *text;
+};
+
+struct operator_join {
+    struct name_pool *names;   /* borrowed */
+
+    bool process_seen;
+    struct trace_process process; /* without its text */
+    char *command, *version;
+    struct joined_note *notes;
+    size_t note_count, note_capacity;
+
+    struct joined_signature *signatures;
+    size_t signature_count, signature_capacity;
+    struct index_map signature_map;
+    struct joined_kernels *rows;
+    size_t row_count, row_capacity;
+    struct index_map row_map;
+    struct joined_launches *launches;
+    size_t launch_count, launch_capacity;
+    struct index_map launch_map;
+    struct joined_device *devices;
+    size_t device_count, device_capacity;
+    char **entries;            /* by id */
+    size_t entry_capacity;
+
+    uint64_t calls, failed_calls, launches_recorded, kernels, kernels_without_owner, kernels_invalid;
+};
+
+void operator_join_open(struct operator_join *join, struct name_pool *names);
+void operator_join_add(struct operator_join *join, const struct trace_item *item);
+const char *operator_join_entry(const struct operator_join *join, uint32_t id); /* NULL if not known */
+void operator_join_close(struct operator_join *join);
+
+#endif

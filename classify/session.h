@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A recorded session, read and classified: what a report shows, as plain facts in structs. Numbers that are not known are
+ * NAN or negative, texts NULL; texts come from strangers and may hold any byte but NUL. */
+#ifndef CLASSIFY_SESSION_H
+#define CLASSIFY_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "classify/operator_join.h"
+#include "classify/roofline.h"
+#include "classify/session_info.h"
+#include "classify/work.h"
+
+enum { SESSION_DEVICE_UNKNOWN = -1, SESSION_PROVENANCE_COUNT = TRACE_NONE + 1 };
+
+struct session_device {
+    struct trace_device facts; /* of the first process that described it */
+    bool described;            /* false: only its number is known, and facts holds nothing else */
+    struct device_roofs roofs;
+    struct interval_set *intervals;
+    struct interval_union busy;
+    uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
+    double floor_ns;           /* shortest kernel without a work model; NAN: there was none */
+};
+
+enum session_timing { SESSION_TIMING_UNKNOWN, SESSION_TIMING_ON, SESSION_TIMING_OFF };
+
+struct session_in_flight {
+    uint32_t tid;
+    char *entry;         /* NULL: not known */
+    int64_t argument[7]; /* m n k batch lda ldb ldc */
+};
+
+struct session_process {
+    char *file;          /* without the folder */
+    int64_t pid, parent_pid; /* negative: not known */
+    char *command, *hook_level, *version;
+    enum session_timing timing;
+    char *timing_text;
+    uint64_t start_realtime_ns;
+    char *end;           /* "exit 0", "signal 9", "orderly", "unknown" */
+    uint64_t calls, failed_calls, launches, kernels;
+    struct session_in_flight *in_flight;
+    size_t in_flight_count;
+    struct joined_note *notes;
+    size_t note_count;
+    struct trace_reader_stats stats;
+    struct trace_counters counters;
+    uint64_t records_dropped; /* by threads, CUPTI and the helper together */
+};
+
+enum operator_kind { OPERATOR_GEMM, OPERATOR_GEMV, OPERATOR_LEVEL3, OPERATOR_ATTENTION, OPERATOR_OTHER };
+
+/* A row of the report. */
+struct operator {
+    enum operator_kind kind;
+    char *name;                   /* of the library function, or of the kernel; NULL: not known */
+    int device;                   /* index, or SESSION_DEVICE_UNKNOWN */
+    bool of_call;                 /* a library call; signature and work hold */
+    struct trace_signature signature;
+    struct work work;
+    enum trace_provenance shape_source;
+    bool calls_known;             /* false: kernels whose launch nobody saw */
+    uint64_t calls, failed_calls;
+    uint64_t executions;          /* calls that TIME_NS covers; graph replays count */
+    bool timed;                   /* some process could have timed it */
+    uint64_t kernels, time_ns;
+    uint64_t widest_blocks;
+    bool persistent;
+    double flops, bytes, t_roof_ns; /* of all calls */
+    double share;                 /* of the kernel time of all devices; NAN without any */
+    double rows_at_ridge;         /* M*; INFINITY: no number of rows makes it compute-bound; NAN: not known */
+    struct roofline roofline;
+};
+
+struct session_coverage {
+    uint64_t calls, failed_calls, in_flight;
+    uint64_t launches, kernels, kernels_untimed, kernels_invalid, kernels_unjoined;
+    uint64_t records_dropped, records_damaged, blocks_damaged, records_unknown, buffers_lost;
+    uint64_t copies;
+    uint64_t traces_cut;
+    double gpu_time_ns;           /* all kernels of all devices */
+    double launch_share[SESSION_PROVENANCE_COUNT];   /* by enum trace_provenance, of GEMM and attention launches; NAN: none */
+    double gpu_time_share[SESSION_PROVENANCE_COUNT]; /* of gpu_time_ns */
+};
+
+struct session_bad_file {
+    char *text;                   /* one line: which, and why */
+    bool newer_major;
+};
+
+struct session {
+    struct session_info info;
+    bool simulated;
+    struct session_device *devices;
+    size_t device_count, device_capacity;
+    struct session_process *processes;
+    size_t process_count, process_capacity;
+    struct operator *operators;   /* longest time first */
+    size_t operator_count, operator_capacity;
+    struct session_coverage coverage;
+    struct session_bad_file *bad_files; /* traces that could not be read at all */
+    size_t bad_file_count, bad_file_capacity;
+    size_t trace_count;           /* files that look like traces by name */
+};
+
+struct session_error {
+    char text[1024];              /* one line: what, where, what was expected, what to do */
+};
+
+/* PATH is a session folder or one trace file. NULL and *error filled if it is neither. Traces in it that can't be read are
+ * no error: they are in bad_files. */
+struct session *session_open(const char *path, struct session_error *error);
+bool session_is_empty(const struct session *session); /* no call, launch or kernel in any process */
+void session_close(struct session *session);
+
+const char *operator_kind_name(enum operator_kind kind);
+const char *provenance_name(enum trace_provenance provenance);
+
+#endif

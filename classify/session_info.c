@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes what is there and of the expected kind; everything else stays unknown. */
+#include "classify/session_info.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+
+static char *text_at(const json_t *object, const char *key)
+{
+    return allocate_text(json_string_value(json_object_get(object, key)));
+}
+
+static int64_t integer_at(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static char *words_at(const json_t *object, const char *key)
+{
+    const json_t *words = json_object_get(object, key);
+    if (!json_is_array(words))
+        return NULL;
+    size_t bytes = 1, i;
+    const json_t *word;
+    json_array_foreach((json_t *)words, i, word)
+        bytes += json_string_length(word) + 1;
+    char *joined = allocate(bytes, 1), *end = joined;
+    json_array_foreach((json_t *)words, i, word)
+        if (json_is_string(word))
+            end += sprintf(end, "%s%s", end == joined ? "" : " ", json_string_value(word));
+    return joined;
+}
+
+static void read_end(struct session_info *info, const json_t *root)
+{
+    const json_t *end = json_object_get(root, "exit");
+    const char *kind = json_string_value(json_object_get(end, "kind"));
+    const json_t *value = json_object_get(end, "value");
+    if (!kind || !json_is_integer(value))
+        return;
+    if (!strcmp(kind, "exit"))
+        info->end = SESSION_END_EXIT;
+    else if (!strcmp(kind, "signal"))
+        info->end = SESSION_END_SIGNAL;
+    info->end_value = json_integer_value(value);
+}
+
+static void describe_problem(struct session_info *info, const json_error_t *error)
+{
+    char text[sizeof error->text + 128];
+    snprintf(text, sizeof text, "%s is damaged (line %d: %s): the report does without it", SESSION_INFO_FILE,
+             error->line, error->text);
+    info->problem = allocate_text(text);
+}
+
+struct session_info session_info_read(const char *folder)
+{
+    struct session_info info = {.started_realtime_ns = -1, .ended_realtime_ns = -1, .target_pid = -1};
+    char *path = allocate(strlen(folder) + sizeof "/" SESSION_INFO_FILE, 1);
+    sprintf(path, "%s/%s", folder, SESSION_INFO_FILE);
+    FILE *file = fopen(path, "re");
+    free(path);
+    if (!file) {
+        if (errno != ENOENT && errno != ENOTDIR) {
+            char text[160];
+            snprintf(text, sizeof text, "%s can't be read (%s): the report does without it", SESSION_INFO_FILE,
+                     strerror(errno));
+            info.problem = allocate_text(text);
+        }
+        return info;
+    }
+    json_error_t error;
+    json_t *root = json_loadf(file, 0, &error);
+    fclose(file);
+    info.present = true;
+    if (!json_is_object(root)) {
+        if (root)
+            snprintf(error.text, sizeof error.text, "not an object");
+        describe_problem(&info, &error);
+        json_decref(root);
+        return info;
+    }
+    info.rooftap_version = text_at(root, "rooftap_version");
+    info.command = words_at(root, "command");
+    info.working_directory = text_at(root, "working_directory");
+    info.host = text_at(root, "host");
+    info.kernel = text_at(root, "kernel");
+    info.simulate = text_at(root, "simulate");
+    info.started_realtime_ns = integer_at(root, "started_realtime_ns");
+    info.ended_realtime_ns = integer_at(root, "ended_realtime_ns");
+    info.target_pid = integer_at(root, "target_pid");
+    read_end(&info, root);
+    json_decref(root);
+    return info;
+}
+
+void session_info_free(struct session_info *info)
+{
+    free(info->problem);
+    free(info->rooftap_version);
+    free(info->command);
+    free(info->working_directory);
+    free(info->host);
+    free(info->kernel);
+    free(info->simulate);
+    *info = (struct session_info){0};
+}

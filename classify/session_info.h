@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the launcher noted about a session in its session.json. The file may be missing or damaged: a report needs none
+ * of it. */
+#ifndef CLASSIFY_SESSION_INFO_H
+#define CLASSIFY_SESSION_INFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SESSION_INFO_FILE "session.json"
+
+enum session_end { SESSION_END_UNKNOWN, SESSION_END_EXIT, SESSION_END_SIGNAL };
+
+struct session_info {
+    bool present;
+    char *problem;            /* why the file could not be used; NULL: no problem, or no file */
+    char *rooftap_version, *command, *working_directory, *host, *kernel;
+    char *simulate;           /* key of the GPU row; NULL: a real GPU, or not known */
+    int64_t started_realtime_ns, ended_realtime_ns, target_pid; /* negative: not known */
+    enum session_end end;
+    int64_t end_value;        /* exit status or signal number */
+};
+
+struct session_info session_info_read(const char *folder);
+void session_info_free(struct session_info *info);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of the operator table: one row a column, walked to print titles, widths and cells. */
+#ifndef REPORT_COLUMNS_H
+#define REPORT_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "classify/session.h"
+
+enum { COLUMN_CELL_BYTES = 96 };
+
+struct column {
+    const char *title;
+    bool left;             /* aligned to the left */
+    bool shape;            /* a kernel without a shape writes its name over these */
+    bool several_devices;  /* shown only where there are several devices */
+    void (*print)(const struct operator *op, char *cell); /* into COLUMN_CELL_BYTES */
+};
+
+const struct column *columns(size_t *count);
+
+#endif

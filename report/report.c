@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads, prints, and finds the exit code. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "classify/session.h"
+#include "report/report_json.h"
+#include "report/report_text.h"
+#include "report/safe_text.h"
+
+enum { ROWS_ON_TERMINAL = 30 };
+
+static void complain(FILE *err, const char *text)
+{
+    char *safe = safe_text_terminal(text);
+    fprintf(err, "rooftap report: %s\n", safe);
+    free(safe);
+}
+
+/* The likeliest of the reasons why a session holds nothing. */
+static const char *why_nothing(const struct session *session)
+{
+    const struct session_info *info = &session->info;
+    if (info->end == SESSION_END_EXIT && (info->end_value == 126 || info->end_value == 127))
+        return "the command could not be started";
+    if (session->trace_count == 0 && info->end == SESSION_END_UNKNOWN && info->present)
+        return "the recording is still going on, or was cut off before the program used CUDA";
+    if (session->trace_count == 0)
+        return "the program does not use CUDA, or librooftap.so could not be loaded into it (statically linked, "
+               "setuid, or it clears LD_PRELOAD)";
+    if (info->end == SESSION_END_SIGNAL)
+        return "the program was ended by a signal before its first launch";
+    return "the program used no CUDA function that rooftap stands in front of, or ended before its first launch";
+}
+
+static void complain_of_nothing(const struct session *session, FILE *err)
+{
+    char text[512];
+    snprintf(text, sizeof text, "no CUDA launch seen in %zu process%s: %s", session->process_count,
+             session->process_count == 1 ? "" : "es", why_nothing(session));
+    complain(err, text);
+}
+
+static bool print_report(const struct session *session, const struct report_options *options, FILE *out)
+{
+    if (options->json)
+        return report_json(session, out);
+    int descriptor = fileno(out);
+    bool terminal = descriptor >= 0 && isatty(descriptor);
+    return report_text(session, terminal && !options->all ? ROWS_ON_TERMINAL : SIZE_MAX - 1, out);
+}
+
+int report_command(const struct report_options *options, FILE *out, FILE *err)
+{
+    struct session_error error;
+    struct session *session = session_open(options->session_folder, &error);
+    if (!session) {
+        complain(err, error.text);
+        return REPORT_EXIT_BAD;
+    }
+    int status = REPORT_EXIT_OK;
+    for (size_t i = 0; i < session->bad_file_count; i++)
+        complain(err, session->bad_files[i].text);
+    if (session->bad_file_count)
+        status = REPORT_EXIT_BAD; /* what could be read is shown all the same */
+    if (session_is_empty(session)) {
+        if (!session->bad_file_count) {
+            complain_of_nothing(session, err);
+            status = REPORT_EXIT_NOTHING;
+        }
+        if (options->json && !report_json(session, out))
+            complain(err, "the report could not be written");
+    } else if (!print_report(session, options, out)) {
+        char text[256];
+        snprintf(text, sizeof text, "the report could not be written: %s", strerror(errno));
+        complain(err, text);
+        status = REPORT_EXIT_BAD;
+    }
+    session_close(session);
+    return status;
+}

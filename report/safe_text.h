@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names come from strangers' processes: made harmless here, for JSON and for terminals, and nowhere else. */
+#ifndef REPORT_SAFE_TEXT_H
+#define REPORT_SAFE_TEXT_H
+
+#include <stddef.h>
+
+/* Valid UTF-8: every byte that is not part of a valid sequence becomes U+FFFD. The caller frees. */
+char *safe_text_utf8(const char *text);
+
+/* The same, and control characters and marks that turn the writing direction become \xNN or \u{NNNN}. The caller frees. */
+char *safe_text_terminal(const char *text);
+
+/* Columns that valid UTF-8 takes: one a character. */
+size_t safe_text_width(const char *text);
+
+/* Cuts TEXT in place to WIDTH columns, the last three of them dots if anything is cut off. */
+void safe_text_cut(char *text, size_t width);
+
+#endif
