@@ -74,7 +74,7 @@ int cmd_report(int argc, char **argv)
         message_error(COMMAND, "expected one session folder, found also '%s'", argv[first + 1]);
         return EXIT_USAGE;
     }
-    char newest[PATH_MAX];
+    static char newest[PATH_MAX];
     options.session_folder = argv[first];
     if (first == argc) {
         if (!find_newest(newest)) {

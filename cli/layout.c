@@ -49,7 +49,7 @@ static bool make_nameable(struct layout *layout, const char *link_folder)
     layout->linked = link_to(link_folder, layout->library_folder, link);
     if (!layout->linked && !(mkdtemp(temporary) && link_to(temporary, layout->library_folder, link)))
         return false;
-    strcpy(layout->library_folder, link); /* both are PATH_MAX */
+    memcpy(layout->library_folder, link, sizeof link);
     return true;
 }
 
@@ -64,7 +64,7 @@ bool layout_find(struct layout *layout, const char *link_folder, const char *com
     }
     if (!loader_can_name(layout->library_folder)) {
         char real[PATH_MAX];
-        strcpy(real, layout->library_folder);
+        memcpy(real, layout->library_folder, sizeof real);
         if (!make_nameable(layout, link_folder)) {
             message_error(command,
                           "'%s' holds a character that LD_PRELOAD can't carry, and no link "
