@@ -46,7 +46,7 @@ void block_start(struct trace_thread *thread, unsigned char *block)
     thread->block = block;
     thread->sequence = sequence;
     thread->position = TRACE_HEADER_BYTES;
-    thread->generation++;
+    thread->generation += 1ull << 32;
 }
 
 /* False: none is ready; the thread keeps what it has, since a smaller record may still fit there. */
@@ -68,7 +68,7 @@ void block_retire(struct trace_thread *thread)
     header_of(block)->used_bytes = thread->position;
     thread->block = NULL;
     thread->position = TRACE_BLOCK_BYTES;
-    thread->generation++;
+    thread->generation += 1ull << 32;
     block_queue_push(&thread->writer->full, block);
 }
 

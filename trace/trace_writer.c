@@ -68,16 +68,18 @@ static inline void *drop(struct trace_thread *thread)
 }
 
 typedef uint32_t half_alias __attribute__((may_alias));
+typedef uint64_t word_alias __attribute__((may_alias));
 
 static inline half_alias *type_and_size(void *record)
 {
     return record;
 }
 
-/* Room at the thread's position is known. */
+/* Room at the thread's position is known. The last word is zeroed first: what the caller leaves of it is padding. */
 static inline void *place(struct trace_thread *thread, enum trace_record_type type, size_t rounded)
 {
     unsigned char *record = thread->block + thread->position;
+    *(word_alias *)(void *)(record + rounded - 8) = 0;
     *type_and_size(record) = (uint32_t)type | (uint32_t)rounded << 16;
     return record;
 }
@@ -128,10 +130,7 @@ void *writer_reserve(struct trace_thread *thread, enum trace_record_type type, s
         leave(thread);
         return drop(thread);
     }
-    unsigned char *record = place(thread, type, rounded);
-    if (rounded != size)
-        memset(record + size, 0, rounded - size);
-    return record;
+    return place(thread, type, rounded);
 }
 
 void *trace_reserve(struct trace_thread *thread, enum trace_record_type type, size_t size)
@@ -156,7 +155,6 @@ void trace_commit(struct trace_thread *thread, void *record)
 /* ---- content that is written once a block ---- */
 
 typedef uint64_t words2 __attribute__((vector_size(16), aligned(8), may_alias));
-typedef uint64_t word_alias __attribute__((may_alias));
 
 static inline uint64_t content_word(const void *content, size_t index)
 {
@@ -197,80 +195,134 @@ static inline __attribute__((always_inline)) uint64_t cache_key(const void *cont
         for (size_t i = CONTENT_HASHED_FROM / 8; i < size / 8; i++)
             key = (key + content_word(content, i)) * 0x9e3779b97f4a7c15ull;
     }
-    return (key ^ key >> 32) * 0x9e3779b97f4a7c15ull;
+    return key * 0x9e3779b97f4a7c15ull;
 }
 
-/* The content's record in the thread's block if ENTRY speaks of it. */
-static inline __attribute__((always_inline)) void *cached(const struct trace_thread *thread, uint64_t entry, uint64_t wanted,
-                                                          enum trace_record_type type, const void *content, size_t size)
+/* An entry of the cache: generation of the block << 32 | tag << 16 | offset / 8, so one comparison tells whether the
+ * thread's block may hold the content. */
+static inline uint64_t *cache_set(struct trace_thread *thread, uint64_t key)
 {
-    if ((entry ^ wanted) >> 16)
-        return NULL;
+    return &thread->content[(key >> 56) % (CONTENT_WAYS / 2) * 2];
+}
+
+static inline uint64_t cache_entry(const struct trace_thread *thread, uint64_t key)
+{
+    return thread->generation | (key >> 24 & 0xffff0000u);
+}
+
+static inline bool cache_hit(uint64_t entry, uint64_t wanted)
+{
+    return (entry ^ wanted) < 0x10000;
+}
+
+/* The content's record in the thread's block if ENTRY, a hit, speaks of just this content. */
+static inline __attribute__((always_inline)) unsigned char *cached(const struct trace_thread *thread, uint64_t entry,
+                                                                   enum trace_record_type type, const void *content,
+                                                                   size_t size)
+{
     unsigned char *record = thread->block + (entry & 0xffff) * 8;
-    if (*type_and_size(record) != ((uint32_t)type | (uint32_t)size << 16) || !same_content(record, content, size))
-        return NULL;
-    return record;
+    bool same = *type_and_size(record) == ((uint32_t)type | (uint32_t)size << 16) && same_content(record, content, size);
+    return same ? record : NULL;
 }
 
 /* Writes the content into the thread's block. Room for it was made. */
-static __attribute__((noinline)) unsigned char *write_content(struct trace_thread *thread, uint64_t *set, uint64_t tag,
-                                                              enum trace_record_type type, const void *content, size_t size)
+static unsigned char *write_content(struct trace_thread *thread, enum trace_record_type type, const void *content,
+                                    size_t size)
 {
-    uint64_t id = trace_content_id(content, size);
+    uint64_t id = trace_content_id(content, size), key = cache_key(content, size), *set = cache_set(thread, key);
     unsigned char *record = place(thread, type, size);
     memcpy(record + CONTENT_ID_AT, &id, sizeof id);
     memcpy(record + CONTENT_HASHED_FROM, (const unsigned char *)content + CONTENT_HASHED_FROM,
            size - CONTENT_HASHED_FROM);
-    uint64_t entry = (uint64_t)thread->generation << 32 | tag << 16 | thread->position / 8;
-    finish(thread, (struct trace_record *)(void *)record);
     set[1] = set[0];
-    set[0] = entry;
+    set[0] = cache_entry(thread, key) | thread->position / 8;
+    finish(thread, (struct trace_record *)(void *)record);
     return record;
 }
 
-static inline __attribute__((always_inline)) void *reserve_with(struct trace_thread *thread,
-                                                                enum trace_record_type content_type, const void *content,
-                                                                size_t content_size, enum trace_record_type type, size_t size,
+/* The record behind its content, which is at FOUND in the same block. */
+static inline __attribute__((always_inline)) void *place_behind(struct trace_thread *thread, const unsigned char *found,
+                                                                enum trace_record_type type, size_t rounded,
                                                                 uint64_t *id, uint32_t *offset)
 {
+    *id = content_word(found, CONTENT_ID_AT / 8);
+    *offset = (uint32_t)(found - thread->block);
+    return place(thread, type, rounded);
+}
+
+/* Two contents that the key does not tell apart: the second place may hold it. */
+static const unsigned char *find_second(const struct trace_thread *thread, enum trace_record_type type, void *content,
+                                        size_t size)
+{
+    uint64_t key = cache_key(content, size);
+    uint64_t entry = cache_set((struct trace_thread *)thread, key)[1];
+    return cache_hit(entry, cache_entry(thread, key)) ? cached(thread, entry, type, content, size) : NULL;
+}
+
+/* The thread has been entered; what was tried first did not do. Same arguments as the caller, so that the call path needs
+ * no frame for it. */
+static __attribute__((noinline)) void *reserve_anew(struct trace_thread *thread, enum trace_record_type content_type,
+                                                    void *content, size_t content_size, enum trace_record_type type,
+                                                    size_t size, uint64_t *id, uint32_t *offset)
+{
     size_t rounded = (size + 7) & ~(size_t)7;
-    if (__builtin_expect(is_stale(), 0))
-        return NULL;
-    if (!enter(thread))
-        return drop(thread);
-    uint64_t key = cache_key(content, content_size), tag = key >> 48;
-    uint64_t *set = &thread->content[(key >> 32) % (CONTENT_WAYS / 2) * 2];
-    unsigned char *found = NULL;
-    if (__builtin_expect(has_room(thread, rounded), 1)) {
-        uint64_t wanted = (uint64_t)thread->generation << 32 | tag << 16;
-        found = cached(thread, set[0], wanted, content_type, content, content_size);
-        if (!found)
-            found = cached(thread, set[1], wanted, content_type, content, content_size);
-    }
-    if (__builtin_expect(!found, 0)) {
+    const unsigned char *found =
+        has_room(thread, rounded) ? find_second(thread, content_type, content, content_size) : NULL;
+    if (!found) {
         if (!has_room(thread, content_size + rounded) && !make_room(thread, content_size + rounded)) {
             leave(thread);
             return drop(thread);
         }
-        found = write_content(thread, set, tag, content_type, content, content_size);
+        found = write_content(thread, content_type, content, content_size);
     }
-    *id = content_word(found, CONTENT_ID_AT / 8);
-    *offset = (uint32_t)(found - thread->block);
-    unsigned char *record = place(thread, type, rounded);
-    if (rounded != size)
-        memset(record + size, 0, rounded - size);
-    return record;
+    return place_behind(thread, found, type, rounded, id, offset);
 }
 
+/* Refused: by a fork, or by a signal handler in the middle of a record. */
+static __attribute__((noinline)) void *refuse(struct trace_thread *thread)
+{
+    return is_stale() ? NULL : drop(thread);
+}
+
+static inline __attribute__((always_inline)) void *reserve_with(struct trace_thread *thread,
+                                                                enum trace_record_type content_type, void *content,
+                                                                size_t content_size, enum trace_record_type type, size_t size,
+                                                                uint64_t *id, uint32_t *offset)
+{
+    size_t rounded = (size + 7) & ~(size_t)7;
+    if (__builtin_expect(is_stale(), 0) || !enter(thread))
+        return refuse(thread);
+    if (__builtin_expect(has_room(thread, rounded), 1)) {
+        uint64_t key = cache_key(content, content_size), wanted = cache_entry(thread, key);
+        const uint64_t *set = cache_set(thread, key);
+        uint64_t entry = __builtin_expect(cache_hit(set[0], wanted), 1) ? set[0] : set[1];
+        if (__builtin_expect(cache_hit(entry, wanted), 1)) {
+            const unsigned char *found = cached(thread, entry, content_type, content, content_size);
+            if (__builtin_expect(found != NULL, 1))
+                return place_behind(thread, found, type, rounded, id, offset);
+        }
+    }
+    return reserve_anew(thread, content_type, content, content_size, type, size, id, offset);
+}
+
+static __attribute__((noinline)) void *reserve_with_shape(struct trace_thread *thread, void *content,
+                                                          enum trace_record_type type, size_t size, uint64_t *id,
+                                                          uint32_t *offset)
+{
+    return reserve_with(thread, TRACE_RECORD_LAUNCH_SHAPE, content, sizeof(struct trace_launch_shape), type, size, id,
+                        offset);
+}
+
+/* Each content has a size that the compiler knows, so that no loop is left. */
 void *trace_reserve_with(struct trace_thread *thread, enum trace_record_type content_type, void *content,
                          size_t content_size, enum trace_record_type type, size_t size, uint64_t *id, uint32_t *offset)
 {
-    /* Sizes that the compiler knows: no loop is left. */
-    if (content_size == sizeof(struct trace_signature))
-        return reserve_with(thread, content_type, content, sizeof(struct trace_signature), type, size, id, offset);
-    if (content_size == sizeof(struct trace_launch_shape))
-        return reserve_with(thread, content_type, content, sizeof(struct trace_launch_shape), type, size, id, offset);
-    return reserve_with(thread, content_type, content, content_size, type, size, id, offset);
+    if (__builtin_expect(content_type == TRACE_RECORD_SIGNATURE && content_size == sizeof(struct trace_signature), 1))
+        return reserve_with(thread, TRACE_RECORD_SIGNATURE, content, sizeof(struct trace_signature), type, size, id,
+                            offset);
+    if (content_type == TRACE_RECORD_LAUNCH_SHAPE && content_size == sizeof(struct trace_launch_shape))
+        return reserve_with_shape(thread, content, type, size, id, offset);
+    return drop(thread); /* no such content in this version */
 }
 
 /* ---- names ---- */

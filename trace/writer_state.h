@@ -32,14 +32,14 @@ struct trace_thread {
     uint32_t position;          /* of the next record; TRACE_BLOCK_BYTES without a block */
     uint32_t busy;              /* between reserve and commit: a signal handler must keep out */
     uint64_t sequence;          /* of the block */
-    uint32_t generation;        /* of the block in this thread: what the content cache knew before is void */
+    uint64_t generation;        /* of the block in this thread, << 32: what the content cache knew before is void */
     uint32_t tid;               /* 0: free; whoever sets it to 0 gives the thread back */
+    uint32_t index;
     struct trace_slot *slot;
     struct writer *writer;
     uint64_t next_call_id;      /* goes on when the slot is used again */
-    uint32_t index;
     uint32_t next_free;         /* index + 1 of the next in the free list */
-    /* generation << 32 | tag << 16 | offset / 8: one load tells whether the block holds the content */
+    /* sets of two, see cache_entry() */
     _Alignas(64) uint64_t content[CONTENT_WAYS];
 };
 
@@ -83,6 +83,7 @@ struct writer_gate {
     uint32_t opening;           /* tid of the thread that is opening */
 };
 
+#pragma GCC visibility push(hidden) /* reached without the global offset table */
 extern struct writer_gate writer_gate_closed; /* all zero, for ever */
 extern struct writer_gate *writer_gate;       /* that one until the first open */
 
@@ -94,6 +95,7 @@ struct writer_tls {
     uint32_t attaching;
 };
 extern _Thread_local struct writer_tls writer_tls __attribute__((tls_model("initial-exec")));
+#pragma GCC visibility pop
 
 static inline uint64_t writer_incarnation(void)
 {
