@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device: a text file of `key = value` lines named by SIMGPU_DEVICE, or `unit`, whose round figures let a test
+ * work out every expected number by hand. */
+#include "sim/core/device.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct simgpu_device device = {
+    .name = "Simulated unit",
+    .pci_device_id = 0xffff,
+    .sm_count = 100,
+    .compute_major = 9,
+    .compute_minor = 0,
+    .clock_khz = 1000000,
+    .memory_bytes = 64ull << 30,
+    .bytes_per_second = 1e12,
+    .peak = {{"bf16", 100e12}, {"fp16", 100e12}, {"tf32", 100e12}, {"fp32", 100e12}, {"fp64", 100e12}, {"fp8", 100e12},
+             {"int8", 100e12}, {"fp4", 100e12}},
+    .gemm_efficiency = 0.80,
+    .startup_ns = 2000,
+    .other_kernel_ns = 2000,
+    .gemm_tile_m = 64,
+    .gemm_tile_n = 64,
+    .gemm_kernels = 1,
+};
+static bool device_broken;
+static pthread_once_t loaded = PTHREAD_ONCE_INIT;
+
+/* ---- how each key's value is read; false: not such a value ---- */
+
+static bool read_number(const char *text, double low, double high, double *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    return !errno && end != text && !*end && *value >= low && *value <= high;
+}
+
+static bool read_name(const char *text)
+{
+    return *text && snprintf(device.name, sizeof device.name, "Simulated %s", text) < (int)sizeof device.name;
+}
+
+static bool read_pci(const char *text)
+{
+    char *end;
+    unsigned long id = strtoul(text, &end, 0);
+    device.pci_device_id = (uint32_t)id;
+    return end != text && !*end && id <= 0xffff;
+}
+
+static bool read_capability(const char *text)
+{
+    int end = 0;
+    return sscanf(text, "%d.%d%n", &device.compute_major, &device.compute_minor, &end) == 2 && !text[end] &&
+           device.compute_major > 0 && device.compute_major < 100 && device.compute_minor >= 0 &&
+           device.compute_minor < 10;
+}
+
+static bool read_tile(const char *text)
+{
+    int end = 0;
+    return sscanf(text, "%ux%u%n", &device.gemm_tile_m, &device.gemm_tile_n, &end) == 2 && !text[end] &&
+           device.gemm_tile_m && device.gemm_tile_n;
+}
+
+static bool read_nested(const char *text)
+{
+    device.gemm_nested = !strcmp(text, "1") || !strcmp(text, "true");
+    return device.gemm_nested || !strcmp(text, "0") || !strcmp(text, "false");
+}
+
+#define READ_AS(field, type, low, high)                                                                                \
+    static bool read_##field(const char *text)                                                                         \
+    {                                                                                                                  \
+        double value;                                                                                                  \
+        if (!read_number(text, low, high, &value))                                                                     \
+            return false;                                                                                              \
+        device.field = (type)value;                                                                                    \
+        return true;                                                                                                   \
+    }
+READ_AS(sm_count, int, 1, 1e6)
+READ_AS(clock_khz, int, 1, 2e9)
+READ_AS(memory_bytes, uint64_t, 1 << 20, 1e15)
+READ_AS(bytes_per_second, double, 1, 1e18)
+READ_AS(gemm_efficiency, double, 1e-6, 1)
+READ_AS(startup_ns, uint64_t, 0, 1e15)
+READ_AS(other_kernel_ns, uint64_t, 0, 1e15)
+READ_AS(gemm_kernels, unsigned, 1, 2)
+
+/* clang-format off */
+static const struct {
+    const char *key;
+    bool (*read)(const char *text);
+    const char *expected;
+} keys[] = {
+    {"name",               read_name,             "a name of at most 116 characters"},
+    {"pci_device_id",      read_pci,              "a PCI device id such as 0x2684"},
+    {"sm_count",           read_sm_count,         "a number of multiprocessors"},
+    {"compute_capability", read_capability,       "MAJOR.MINOR"},
+    {"clock_khz",          read_clock_khz,        "a clock in kHz"},
+    {"memory_bytes",       read_memory_bytes,     "at least 1 MiB in bytes"},
+    {"bytes_per_second",   read_bytes_per_second, "a positive bandwidth"},
+    {"gemm_efficiency",    read_gemm_efficiency,  "a fraction above 0, at most 1"},
+    {"startup_ns",         read_startup_ns,       "nanoseconds"},
+    {"other_kernel_ns",    read_other_kernel_ns,  "nanoseconds"},
+    {"gemm_tile",          read_tile,             "MxN"},
+    {"gemm_kernels",       read_gemm_kernels,     "1 or 2"},
+    {"gemm_nested",        read_nested,           "0 or 1"},
+};
+/* clang-format on */
+
+static const char *const paths[] = {"bf16", "fp16", "tf32", "fp32", "fp64", "fp8", "int8", "fp4"};
+
+static const char *read_peak(const char *path, const char *text)
+{
+    double value;
+    bool known = false;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        known |= !strcmp(paths[i], path);
+    if (!known)
+        return "one of the paths bf16 fp16 tf32 fp32 fp64 fp8 int8 fp4";
+    if (!read_number(text, 1, 1e21, &value))
+        return "a positive number of FLOP/s";
+    for (size_t i = 0; i < sizeof device.peak / sizeof *device.peak; i++)
+        if (!*device.peak[i].path || !strcmp(device.peak[i].path, path)) {
+            snprintf(device.peak[i].path, sizeof device.peak[i].path, "%s", path);
+            device.peak[i].flops_per_second = value;
+            break;
+        }
+    return NULL;
+}
+
+/* What was expected instead, or NULL if the line is fine. */
+static const char *read_key(const char *key, const char *value)
+{
+    static const char prefix[] = "flops_per_second.";
+    if (!strncmp(key, prefix, sizeof prefix - 1))
+        return read_peak(key + sizeof prefix - 1, value);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!strcmp(keys[i].key, key))
+            return keys[i].read(value) ? NULL : keys[i].expected;
+    return "a known key (see sim/README.md)";
+}
+
+static char *trimmed(char *text)
+{
+    while (*text == ' ' || *text == '\t')
+        text++;
+    size_t length = strlen(text);
+    while (length && strchr(" \t\r\n", text[length - 1]))
+        text[--length] = 0;
+    return text;
+}
+
+static void complain(const char *path, unsigned line, const char *text, const char *expected)
+{
+    fprintf(stderr, "simgpu: %s:%u: \"%s\": expected %s\n", path, line, text, expected);
+    device_broken = true;
+}
+
+static void read_line(const char *path, unsigned number, char *text)
+{
+    char *line = trimmed(text), *comment = strchr(line, '#');
+    if (comment) {
+        *comment = 0;
+        line = trimmed(line);
+    }
+    if (!*line)
+        return;
+    char *equals = strchr(line, '=');
+    if (!equals) {
+        complain(path, number, line, "key = value");
+        return;
+    }
+    *equals = 0;
+    char *key = trimmed(line);
+    const char *expected = read_key(key, trimmed(equals + 1));
+    if (expected)
+        complain(path, number, key, expected);
+}
+
+static void load(void)
+{
+    const char *path = getenv("SIMGPU_DEVICE");
+    if (!path || !*path)
+        return;
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        fprintf(stderr, "simgpu: SIMGPU_DEVICE: cannot read %s: %s\n", path, strerror(errno));
+        device_broken = true;
+        return;
+    }
+    /* A described device has the paths its file names, and no others. */
+    memset(device.peak, 0, sizeof device.peak);
+    char text[512];
+    for (unsigned number = 1; fgets(text, sizeof text, file); number++)
+        read_line(path, number, text);
+    fclose(file);
+    if (!device.peak[0].path[0])
+        complain(path, 1, "flops_per_second", "at least one flops_per_second.PATH");
+}
+
+const struct simgpu_device *simgpu_device(void)
+{
+    pthread_once(&loaded, load);
+    return &device;
+}
+
+bool simgpu_device_broken(void)
+{
+    simgpu_device();
+    return device_broken;
+}
+
+double simgpu_peak_flops(const char *path)
+{
+    const struct simgpu_device *d = simgpu_device();
+    for (size_t i = 0; i < sizeof d->peak / sizeof *d->peak; i++)
+        if (!strcmp(d->peak[i].path, path))
+            return d->peak[i].flops_per_second;
+    return 0;
+}
+
+uint64_t simgpu_work_ns(double flops, double bytes, const char *path)
+{
+    const struct simgpu_device *d = simgpu_device();
+    double peak = simgpu_peak_flops(path);
+    double compute = peak > 0 ? flops / peak : 0, transfer = bytes / d->bytes_per_second;
+    double seconds = (compute > transfer ? compute : transfer) / d->gemm_efficiency;
+    return d->startup_ns + (uint64_t)(seconds * 1e9 + 0.5);
+}

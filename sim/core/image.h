@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a module's image tells by public documents: symbols of an ELF file, entries and parameters of PTX text. */
+#ifndef SIM_CORE_IMAGE_H
+#define SIM_CORE_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct image_param { size_t offset, size; };
+
+struct image_symbol {
+    char *name;
+    bool kernel;    /* else a variable */
+    size_t size;    /* of a variable */
+    int param_count; /* -1: unknown */
+    struct image_param *params;
+};
+
+struct image {
+    bool opaque; /* its symbols can't be told */
+    struct image_symbol *symbols;
+    size_t count, capacity;
+};
+
+bool image_read(struct image *image, const void *bytes); /* false: not an image of any known kind */
+void image_release(struct image *image);
+struct image_symbol *image_add(struct image *image, const char *name, size_t length, bool kernel);
+const struct image_symbol *image_find(const struct image *image, const char *name, bool kernel);
+
+bool ptx_read(struct image *image, const char *text);
+bool elf_read(struct image *image, const void *bytes);
+
+#endif

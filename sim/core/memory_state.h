@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory table as the core's own files see it. The lock is held. */
+#ifndef SIM_CORE_MEMORY_STATE_H
+#define SIM_CORE_MEMORY_STATE_H
+
+#include "sim/core/memory.h"
+#include "sim/core/state.h"
+
+/* Any allocation that overlaps the bytes; NULL: none. */
+struct simgpu_memory *memory_find(const void *address, size_t size);
+struct simgpu_memory *memory_insert(void *base, size_t size, enum simgpu_memory_kind kind);
+void memory_remove(struct simgpu_memory *memory);
+bool memory_charge(size_t size); /* false: the device is full */
+void memory_refund(size_t size);
+int memory_allocate(enum simgpu_memory_kind kind, size_t size, unsigned flags, void *pool, void **address);
+void pool_freed(void *pool, size_t size);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device's timeline: when work of a stream can start (streams run side by side; the legacy stream and the blocking
+ * ones wait for each other), and the activities that wait to be told to the observer. */
+#include "sim/core/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STREAM_NON_BLOCKING 1u
+
+static uint64_t legacy_tail, blocking_tail, last_end;
+static struct simgpu_activity *pending;
+static size_t pending_count, pending_capacity;
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint64_t timeline_ready(const struct simgpu_stream *stream)
+{
+    uint64_t ready = later(timeline_now(), stream->tail_ns);
+    if (stream->legacy)
+        return later(ready, blocking_tail);
+    return stream->flags & STREAM_NON_BLOCKING ? ready : later(ready, legacy_tail);
+}
+
+void timeline_occupy(struct simgpu_stream *stream, uint64_t end_ns)
+{
+    stream->tail_ns = later(stream->tail_ns, end_ns);
+    last_end = later(last_end, end_ns);
+    if (stream->legacy)
+        legacy_tail = later(legacy_tail, end_ns);
+    else if (!(stream->flags & STREAM_NON_BLOCKING))
+        blocking_tail = later(blocking_tail, end_ns);
+}
+
+uint64_t timeline_last(void)
+{
+    return last_end;
+}
+
+void timeline_add(const struct simgpu_activity *activity)
+{
+    const struct simgpu_observer *observer = api_observer();
+    if (!observer || !observer->activity)
+        return;
+    if (pending_count == pending_capacity) {
+        size_t capacity = pending_capacity ? 2 * pending_capacity : 1024;
+        struct simgpu_activity *grown = realloc(pending, capacity * sizeof *grown);
+        if (!grown)
+            abort(); /* a simulator that loses what it is the witness of is worth nothing */
+        pending = grown;
+        pending_capacity = capacity;
+    }
+    pending[pending_count++] = *activity;
+}
+
+/* Moves what has ended out of the pending ones, in order. */
+static struct simgpu_activity *take_ended(size_t *count)
+{
+    uint64_t now = timeline_now();
+    size_t ended = 0;
+    for (size_t i = 0; i < pending_count; i++)
+        ended += pending[i].end_ns <= now;
+    *count = ended;
+    struct simgpu_activity *taken = ended ? malloc(ended * sizeof *taken) : NULL;
+    if (!taken)
+        return NULL;
+    size_t kept = 0, next = 0;
+    for (size_t i = 0; i < pending_count; i++)
+        if (pending[i].end_ns <= now)
+            taken[next++] = pending[i];
+        else
+            pending[kept++] = pending[i];
+    pending_count = kept;
+    return taken;
+}
+
+void simgpu_deliver(void)
+{
+    const struct simgpu_observer *observer = api_enter_observer();
+    if (!observer)
+        return;
+    if (observer->activity) {
+        size_t count;
+        core_lock();
+        struct simgpu_activity *ended = take_ended(&count);
+        core_unlock();
+        for (size_t i = 0; ended && i < count; i++)
+            observer->activity(&ended[i]);
+        free(ended);
+    }
+    api_leave_observer();
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces of device work: how long each takes, what it really does, and its way to timeline, ledger and observer. */
+#include "sim/core/work.h"
+#include "sim/core/device.h"
+#include "sim/core/memory_state.h"
+#include "sim/core/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINK_BYTES_PER_SECOND 25e9 /* between host and device: a 16-lane fourth-generation PCIe link, in practice */
+#define COPY_STARTUP_NS       1000
+#define HOST_CALL_NS          1000
+
+/* CUpti_ActivityMemcpyKind */
+enum { COPY_HOST_TO_DEVICE = 1, COPY_DEVICE_TO_HOST = 2, COPY_DEVICE_TO_DEVICE = 8, COPY_HOST_TO_HOST = 9 };
+/* cudaMemcpyKind, which callers give */
+enum { ASK_HOST_TO_HOST, ASK_HOST_TO_DEVICE, ASK_DEVICE_TO_HOST, ASK_DEVICE_TO_DEVICE, ASK_DEFAULT };
+
+/* ---- checks ---- */
+
+static size_t extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slice)
+{
+    return width && height && depth ? (depth - 1) * slice + (height - 1) * pitch + width : 0;
+}
+
+/* False: the bytes run out of an allocation. DEVICE: the pointer is one the device owns or maps. */
+static bool check_bytes(const void *address, size_t size, bool *device, bool *known)
+{
+    const struct simgpu_memory *memory = memory_find(address, 1);
+    *known = memory != NULL;
+    *device = memory && memory->kind >= SIMGPU_MEMORY_DEVICE;
+    return !*device || size <= (size_t)(memory->base + memory->size - (const char *)address);
+}
+
+static int check_copy(struct simgpu_copy *copy)
+{
+    size_t to_bytes = extent(copy->width, copy->height, copy->depth, copy->to_pitch, copy->to_slice);
+    size_t from_bytes = extent(copy->width, copy->height, copy->depth, copy->from_pitch, copy->from_slice);
+    bool to_device, from_device, to_known, from_known;
+    if (!to_bytes) {
+        copy->kind = COPY_HOST_TO_HOST;
+        return SIMGPU_SUCCESS;
+    }
+    if (!copy->to || !copy->from || copy->kind < ASK_HOST_TO_HOST || copy->kind > ASK_DEFAULT ||
+        (copy->height > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch)) ||
+        !check_bytes(copy->to, to_bytes, &to_device, &to_known) ||
+        !check_bytes(copy->from, from_bytes, &from_device, &from_known))
+        return SIMGPU_INVALID_VALUE;
+    bool wants_to = copy->kind == ASK_HOST_TO_DEVICE || copy->kind == ASK_DEVICE_TO_DEVICE;
+    bool wants_from = copy->kind == ASK_DEVICE_TO_HOST || copy->kind == ASK_DEVICE_TO_DEVICE;
+    if ((wants_to && !to_known) || (wants_from && !from_known))
+        return SIMGPU_INVALID_VALUE;
+    copy->kind = from_device ? to_device ? COPY_DEVICE_TO_DEVICE : COPY_DEVICE_TO_HOST
+                 : to_device ? COPY_HOST_TO_DEVICE
+                             : COPY_HOST_TO_HOST;
+    return SIMGPU_SUCCESS;
+}
+
+static int check_fill(const struct simgpu_fill *fill)
+{
+    bool device, known;
+    size_t row = fill->width * fill->element;
+    size_t bytes = extent(row, fill->height, 1, fill->pitch, 0);
+    if (fill->element != 1 && fill->element != 2 && fill->element != 4)
+        return SIMGPU_INVALID_VALUE;
+    if (!bytes)
+        return SIMGPU_SUCCESS;
+    if (!fill->to || !check_bytes(fill->to, bytes, &device, &known) || !known ||
+        (fill->height > 1 && row > fill->pitch))
+        return SIMGPU_INVALID_VALUE;
+    return SIMGPU_SUCCESS;
+}
+
+int work_check(struct simgpu_work *work)
+{
+    switch (work->type) {
+    case SIMGPU_WORK_KERNEL:
+        return kernel_check(&work->kernel);
+    case SIMGPU_WORK_COPY:
+        return check_copy(&work->copy);
+    case SIMGPU_WORK_FILL:
+        return check_fill(&work->fill);
+    case SIMGPU_WORK_HOST:
+        return work->host.function || work->host.stream_function ? SIMGPU_SUCCESS : SIMGPU_INVALID_VALUE;
+    case SIMGPU_WORK_GRAPH:
+        return object_valid(&core_graphs, work->graph) ? SIMGPU_SUCCESS : SIMGPU_INVALID_VALUE;
+    case SIMGPU_WORK_WAIT_EVENT:
+    case SIMGPU_WORK_RECORD_EVENT:
+        return object_valid(&core_events, work->event) ? SIMGPU_SUCCESS : SIMGPU_INVALID_HANDLE;
+    case SIMGPU_WORK_EMPTY:
+        return SIMGPU_SUCCESS;
+    }
+    return SIMGPU_INVALID_VALUE;
+}
+
+/* ---- time ---- */
+
+static size_t copy_bytes(const struct simgpu_copy *copy)
+{
+    return copy->width * copy->height * copy->depth;
+}
+
+static size_t fill_bytes(const struct simgpu_fill *fill)
+{
+    return fill->width * fill->element * fill->height;
+}
+
+uint64_t work_duration(const struct simgpu_work *work)
+{
+    const struct simgpu_device *device = simgpu_device();
+    switch (work->type) {
+    case SIMGPU_WORK_KERNEL:
+        return work->kernel.duration_ns ? work->kernel.duration_ns : device->other_kernel_ns;
+    case SIMGPU_WORK_COPY: {
+        double bytes = (double)copy_bytes(&work->copy);
+        double seconds = work->copy.kind == COPY_DEVICE_TO_DEVICE ? 2 * bytes / device->bytes_per_second
+                                                                  : bytes / LINK_BYTES_PER_SECOND;
+        return COPY_STARTUP_NS + (uint64_t)(seconds * 1e9 + 0.5);
+    }
+    case SIMGPU_WORK_FILL:
+        return COPY_STARTUP_NS + (uint64_t)((double)fill_bytes(&work->fill) / device->bytes_per_second * 1e9 + 0.5);
+    case SIMGPU_WORK_HOST:
+        return HOST_CALL_NS;
+    default:
+        return 0;
+    }
+}
+
+/* ---- what really happens ---- */
+
+static void perform_copy(const struct simgpu_copy *copy)
+{
+    for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++) {
+            char *to = (char *)copy->to + z * copy->to_slice + y * copy->to_pitch;
+            const char *from = (const char *)copy->from + z * copy->from_slice + y * copy->from_pitch;
+            memmove(to, from, copy->width);
+        }
+}
+
+static void perform_fill(const struct simgpu_fill *fill)
+{
+    for (size_t y = 0; y < fill->height; y++) {
+        char *row = (char *)fill->to + y * fill->pitch;
+        if (fill->element == 1)
+            memset(row, (int)(fill->value & 0xff), fill->width);
+        else
+            for (size_t x = 0; x < fill->width; x++)
+                memcpy(row + x * fill->element, &fill->value, fill->element);
+    }
+}
+
+void work_perform(const struct simgpu_work *work)
+{
+    if (work->type == SIMGPU_WORK_COPY)
+        perform_copy(&work->copy);
+    else if (work->type == SIMGPU_WORK_FILL)
+        perform_fill(&work->fill);
+    else if (work->type == SIMGPU_WORK_HOST && work->host.stream_function)
+        work->host.stream_function(work->host.stream, SIMGPU_SUCCESS, work->host.data);
+    else if (work->type == SIMGPU_WORK_HOST)
+        work->host.function(work->host.data);
+}
+
+static bool has_effect(const struct simgpu_work *work)
+{
+    return (work->type == SIMGPU_WORK_COPY && copy_bytes(&work->copy)) ||
+           (work->type == SIMGPU_WORK_FILL && fill_bytes(&work->fill)) || work->type == SIMGPU_WORK_HOST;
+}
+
+/* ---- copies that own what they point to ---- */
+
+/* Parameters move into one block when their sizes are known; else they are forgotten, as their addresses won't last. */
+static int own_params(struct simgpu_kernel_launch *to, const struct simgpu_kernel_launch *from)
+{
+    const struct simgpu_kernel *kernel = from->kernel;
+    size_t size = from->buffer_size, count = 0;
+    if (!from->buffer && from->args && kernel->param_count > 0)
+        for (int i = 0; i < kernel->param_count; i++)
+            if (kernel->params[i].offset + kernel->params[i].size > size)
+                size = kernel->params[i].offset + kernel->params[i].size;
+    to->args = NULL;
+    to->buffer = NULL;
+    to->buffer_size = 0;
+    if (!size)
+        return SIMGPU_SUCCESS;
+    if (kernel->param_count > 0)
+        count = (size_t)kernel->param_count;
+    char *block = calloc(1, count * sizeof(void *) + size);
+    if (!block)
+        return SIMGPU_OUT_OF_MEMORY;
+    char *bytes = block + count * sizeof(void *);
+    to->buffer = bytes;
+    to->buffer_size = size;
+    to->args = count ? (void **)block : NULL;
+    for (size_t i = 0; i < count; i++) {
+        to->args[i] = bytes + kernel->params[i].offset;
+        if (!from->buffer)
+            memcpy(to->args[i], from->args[i], kernel->params[i].size);
+    }
+    if (from->buffer)
+        memcpy(bytes, from->buffer, size);
+    return SIMGPU_SUCCESS;
+}
+
+int work_copy(struct simgpu_work *to, const struct simgpu_work *from)
+{
+    *to = *from;
+    if (from->type == SIMGPU_WORK_KERNEL)
+        return own_params(&to->kernel, &from->kernel);
+    if (from->type == SIMGPU_WORK_GRAPH && !(to->graph = graph_clone(from->graph, false)))
+        return SIMGPU_OUT_OF_MEMORY;
+    return SIMGPU_SUCCESS;
+}
+
+void work_release(struct simgpu_work *work)
+{
+    if (work->type == SIMGPU_WORK_KERNEL) {
+        free(work->kernel.args ? (void *)work->kernel.args : work->kernel.buffer);
+        work->kernel.args = NULL;
+        work->kernel.buffer = NULL;
+    } else if (work->type == SIMGPU_WORK_GRAPH && work->graph) {
+        graph_free(work->graph);
+        work->graph = NULL;
+    }
+}
+
+/* ---- on its way ---- */
+
+static void tell(const struct simgpu_work *work, const struct work_place *place, uint32_t correlation)
+{
+    struct simgpu_activity activity = {.correlation_id = correlation,
+                                       .device = 0,
+                                       .context = 1,
+                                       .stream = place->stream->id,
+                                       .graph_id = place->graph_id,
+                                       .graph_node_id = place->node ? simgpu_node_id(place->node) : 0,
+                                       .start_ns = place->start_ns,
+                                       .end_ns = place->end_ns};
+    if (work->type == SIMGPU_WORK_KERNEL) {
+        activity.kind = SIMGPU_ACTIVITY_KERNEL;
+        activity.name = work->kernel.kernel->name;
+        activity.dims = work->kernel.dims;
+        activity.registers = work->kernel.kernel->registers;
+        activity.static_shared_bytes = work->kernel.kernel->static_shared_bytes;
+    } else if (work->type == SIMGPU_WORK_COPY) {
+        activity.kind = SIMGPU_ACTIVITY_MEMCPY;
+        activity.bytes = copy_bytes(&work->copy);
+        activity.copy_kind = work->copy.kind;
+    } else if (work->type == SIMGPU_WORK_FILL) {
+        activity.kind = SIMGPU_ACTIVITY_MEMSET;
+        activity.bytes = fill_bytes(&work->fill);
+        activity.value = (int)work->fill.value;
+    } else {
+        return;
+    }
+    timeline_add(&activity);
+}
+
+/* What a graph's event nodes do. */
+static void touch_event(const struct simgpu_work *work, const struct work_place *place)
+{
+    if (!object_valid(&core_events, work->event))
+        return;
+    if (work->type == SIMGPU_WORK_RECORD_EVENT)
+        event_mark(work->event, place->end_ns, place->stream->ticket);
+    else if (work->event->recorded && work->event->ticket > place->stream->ticket)
+        place->stream->ticket = work->event->ticket;
+}
+
+static int account(const struct simgpu_work *work, const struct work_place *place)
+{
+    uint32_t correlation = api_correlation();
+    ledger_work(work, place, correlation);
+    tell(work, place, correlation);
+    if (work->type == SIMGPU_WORK_RECORD_EVENT || work->type == SIMGPU_WORK_WAIT_EVENT)
+        touch_event(work, place);
+    return SIMGPU_SUCCESS;
+}
+
+static bool must_queue(const struct simgpu_work *work, const struct simgpu_stream *stream)
+{
+    if (work->type == SIMGPU_WORK_HOST)
+        return true;
+    uint64_t ticket = stream->legacy ? executor_last() : stream->ticket;
+    return has_effect(work) && !executor_done(ticket);
+}
+
+int work_run(const struct simgpu_work *work, const struct work_place *place)
+{
+    int result = account(work, place);
+    if (!result && must_queue(work, place->stream))
+        return executor_push(work, &place->stream->ticket);
+    if (!result)
+        work_perform(work);
+    return result;
+}
+
+int simgpu_enqueue(struct simgpu_stream *stream, const struct simgpu_work *asked)
+{
+    struct simgpu_work work = *asked;
+    bool perform = false;
+    work.call = work.call ? work.call : ledger_current_call();
+    core_lock();
+    int result = object_valid(&core_streams, stream) ? work_check(&work) : SIMGPU_INVALID_HANDLE;
+    if (!result && stream->capture) {
+        result = capture_add(stream, &work, NULL);
+    } else if (!result && !(result = capture_implicit(stream, true))) {
+        struct work_place place = {.stream = stream, .start_ns = timeline_ready(stream)};
+        place.end_ns = place.start_ns + work_duration(&work);
+        timeline_occupy(stream, place.end_ns);
+        account(&work, &place);
+        if (must_queue(&work, stream))
+            result = executor_push(&work, &stream->ticket);
+        else
+            perform = has_effect(&work);
+    }
+    core_unlock();
+    if (perform) /* outside the lock: copies may be large */
+        work_perform(&work);
+    return result;
+}
