@@ -190,7 +190,7 @@ struct trace_signature {
     uint32_t flags;              /* enum trace_signature_flag */
     uint8_t trans_a, trans_b;    /* cublasOperation_t: 0 N, 1 T, 2 C */
     uint8_t alpha, beta;         /* enum trace_scalar */
-    int64_t m, n, k;             /* as cuBLAS names them */
+    int64_t m, n, k;             /* as cuBLAS names them; a gemv has k = 1, its ld are those of A, x (incx), y (incy) */
     int64_t batch;               /* matrices; 1 without batching */
     int64_t ld[4];
     int64_t batch_stride[4];     /* elements between matrices; 0 reads the same matrix again */
@@ -320,7 +320,8 @@ struct trace_slot {              /* one a thread; atomic fields, written by that
     uint64_t launches_recorded;
     uint64_t launches_failed;
     uint64_t records_dropped;        /* no block was ready */
-    int64_t argument[7];             /* by-value arguments of the call in flight: m n k batch lda ldb ldc */
+    int64_t argument[7];             /* by-value arguments of the call in flight: m n k batch lda ldb ldc; of a launch:
+                                      * grid x y z, block x y z, dynamic shared bytes */
 };
 
 _Static_assert(sizeof(struct trace_block_header) == TRACE_HEADER_BYTES, "block header");
@@ -331,33 +332,33 @@ _Static_assert(sizeof(struct trace_counters) == 256, "counters");
 _Static_assert(sizeof(struct trace_signature) % 8 == 0, "signature");
 _Static_assert(sizeof(struct trace_kernel) % 8 == 0, "kernel");
 
-/* Hash of content: two lanes, a word each, so that a signature costs a few instructions a word. The last bytes are padded
- * with zeros; the length is part of the hash. This is the definition that files carry: a change is a new major version.
- * Never returns 0. */
+/* Hash of content, 16 bytes a step: both words meet in one 64x64 multiplication whose halves are folded, so that every bit
+ * reaches all others at once. (A multiplication that keeps its low half only does not spread the top bits: pairs of
+ * flipped bits cancelled.) The last bytes are padded with zeros; the length is part of the hash. This is the definition
+ * that files carry: a change is a new major version. Never returns 0. */
+static inline uint64_t trace_hash_fold(uint64_t left, uint64_t right)
+{
+    __extension__ typedef unsigned __int128 product;
+    product p = (product)left * right;
+    return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
 static inline uint64_t trace_hash(const void *content, uint32_t bytes)
 {
-    const uint64_t multiplier = 0x9fb21c651e98df25ull;
     const unsigned char *p = content;
-    uint64_t a = 0x9e3779b97f4a7c15ull ^ bytes, b = 0xc2b2ae3d27d4eb4full, w[2];
+    uint64_t hash = 0x9e3779b97f4a7c15ull, w[2];
+    const uint64_t length = bytes;
     for (; bytes >= 16; p += 16, bytes -= 16) {
         __builtin_memcpy(w, p, 16);
-        a = (a ^ w[0]) * multiplier;
-        b = (b ^ w[1]) * multiplier;
-        a = a << 29 | a >> 35;
-        b = b << 31 | b >> 33;
+        hash = trace_hash_fold(w[0] ^ 0x9fb21c651e98df25ull, w[1] ^ hash);
     }
     if (bytes) {
         w[0] = w[1] = 0;
         __builtin_memcpy(w, p, bytes);
-        a = (a ^ w[0]) * multiplier;
-        b = (b ^ w[1]) * multiplier;
-        a = a << 29 | a >> 35;
-        b = b << 31 | b >> 33;
+        hash = trace_hash_fold(w[0] ^ 0x9fb21c651e98df25ull, w[1] ^ hash);
     }
-    a = (a ^ (b << 32 | b >> 32)) * 0xff51afd7ed558ccdull;
-    a = (a ^ a >> 32 ^ b) * 0xc4ceb9fe1a85ec53ull;
-    a ^= a >> 29;
-    return a ? a : 1;
+    hash = trace_hash_fold(hash ^ 0xc2b2ae3d27d4eb4full, length ^ 0xff51afd7ed558ccdull);
+    return hash ? hash : 1;
 }
 
 #endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/checksum.h"
+
+static void die(const char *what)
+{
+    fprintf(stderr, "fixture: %s: %s\n", what, strerror(errno));
+    abort();
+}
+
+void folder_make(char path[PATH_MAX])
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(path, PATH_MAX, "%s/trace-test-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(path))
+        die(path);
+}
+
+void folder_remove(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *found;
+    while (folder && (found = readdir(folder)))
+        unlinkat(dirfd(folder), found->d_name, 0);
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+void folder_traces(const char *path, pid_t pid, size_t count, char paths[][PATH_MAX])
+{
+    DIR *folder = opendir(path);
+    struct dirent *found;
+    char prefix[32];
+    size_t have = 0;
+    if (!folder)
+        die(path);
+    snprintf(prefix, sizeof prefix, "%d-", (int)pid);
+    while ((found = readdir(folder))) {
+        size_t length = strlen(found->d_name), suffix = strlen(TRACE_FILE_SUFFIX);
+        if (length < suffix || strcmp(found->d_name + length - suffix, TRACE_FILE_SUFFIX) != 0 ||
+            (pid && strncmp(found->d_name, prefix, strlen(prefix)) != 0))
+            continue;
+        if (have < count && snprintf(paths[have], PATH_MAX, "%s/%s", path, found->d_name) >= PATH_MAX)
+            die("path too long");
+        have++;
+    }
+    closedir(folder);
+    if (have != count) {
+        fprintf(stderr, "fixture: %zu traces in %s, expected %zu\n", have, path, count);
+        abort();
+    }
+}
+
+bool read_all(struct trace_reader *reader, struct seen *seen, void (*each)(const struct trace_item *, void *), void *context)
+{
+    struct trace_item item;
+    memset(seen, 0, sizeof *seen);
+    if (!reader)
+        return false;
+    while (trace_reader_next(reader, &item)) {
+        seen->of_type[item.record->type % 32]++;
+        if (each)
+            each(&item, context);
+    }
+    seen->stats = *trace_reader_stats(reader);
+    seen->counters = *trace_reader_counters(reader);
+    seen->slots = trace_reader_slot_count(reader);
+    for (size_t i = 0; i < seen->slots; i++) {
+        seen->slot_drops += trace_reader_slot(reader, i)->records_dropped;
+        seen->slot_calls += trace_reader_slot(reader, i)->calls_begun;
+    }
+    trace_reader_close(reader);
+    return true;
+}
+
+bool read_path(const char *path, struct seen *seen, void (*each)(const struct trace_item *, void *), void *context)
+{
+    struct trace_error error;
+    struct trace_reader *reader = trace_reader_open(path, &error);
+    if (!reader)
+        fprintf(stderr, "%s\n", error.text);
+    return read_all(reader, seen, each, context);
+}
+
+int in_child(void (*body)(const char *folder), const char *folder, pid_t *pid)
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0)
+        die("fork");
+    if (child == 0) {
+        body(folder);
+        _exit(0);
+    }
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            die("waitpid");
+    if (pid)
+        *pid = child;
+    return status;
+}
+
+/* ---- blocks by hand ---- */
+
+struct trace_block_header *builder_header(struct builder *builder)
+{
+    return (struct trace_block_header *)(void *)(builder->bytes + builder->block);
+}
+
+struct trace_record *builder_record(struct builder *builder, uint32_t offset)
+{
+    return (struct trace_record *)(void *)(builder->bytes + builder->block + offset);
+}
+
+void builder_block(struct builder *builder, enum trace_block_kind kind)
+{
+    unsigned char *bytes = aligned_alloc(64, builder->size + TRACE_BLOCK_BYTES);
+    if (!bytes)
+        die("memory");
+    if (builder->size)
+        memcpy(bytes, builder->bytes, builder->size);
+    free(builder->bytes);
+    builder->bytes = bytes;
+    builder->block = builder->size;
+    builder->size += TRACE_BLOCK_BYTES;
+    memset(builder->bytes + builder->block, 0, TRACE_BLOCK_BYTES);
+    *builder_header(builder) = (struct trace_block_header){.magic = TRACE_MAGIC,
+                                                           .version_major = TRACE_VERSION_MAJOR,
+                                                           .version_minor = TRACE_VERSION_MINOR,
+                                                           .block_bytes = TRACE_BLOCK_BYTES,
+                                                           .kind = kind,
+                                                           .state = TRACE_BLOCK_OPEN,
+                                                           .process_id_hash = 77,
+                                                           .pid = 7,
+                                                           .tid = 7,
+                                                           .sequence = ++builder->sequence,
+                                                           .clock = TRACE_CLOCK_MONOTONIC};
+    builder->position = TRACE_HEADER_BYTES;
+}
+
+uint32_t builder_add(struct builder *builder, uint16_t type, const void *content, size_t size)
+{
+    uint32_t offset = builder->position;
+    struct trace_record *record = builder_record(builder, offset);
+    size_t rounded = (size + 7) & ~(size_t)7;
+    memcpy(record, content, size);
+    record->type = type;
+    record->size = (uint16_t)rounded;
+    record->commit = trace_commit_word(builder->sequence, offset);
+    if (type == TRACE_RECORD_SIGNATURE || type == TRACE_RECORD_LAUNCH_SHAPE) {
+        uint64_t *id = (uint64_t *)(void *)(record + 1);
+        *id = trace_hash(id + 1, (uint32_t)rounded - 16);
+    }
+    builder->position += (uint32_t)rounded;
+    return offset;
+}
+
+uint32_t builder_signature(struct builder *builder, int64_t m)
+{
+    struct trace_signature signature = {.entry = 1, .m = m, .n = 2, .k = 3, .batch = 1};
+    return builder_add(builder, TRACE_RECORD_SIGNATURE, &signature, sizeof signature);
+}
+
+uint32_t builder_call(struct builder *builder, uint32_t signature_offset, uint64_t call_id)
+{
+    struct trace_call call = {.signature_offset = signature_offset, .call_id = call_id};
+    return builder_add(builder, TRACE_RECORD_CALL, &call, sizeof call);
+}
+
+uint32_t builder_text(struct builder *builder, uint16_t type, const char *text)
+{
+    union {
+        struct trace_process process;
+        struct trace_entry entry;
+        struct trace_note note;
+        struct trace_name name;
+        unsigned char bytes[4096];
+    } record;
+    size_t length = strlen(text), fixed = 0;
+    memset(&record, 0, sizeof record);
+    switch (type) {
+    case TRACE_RECORD_PROCESS:
+        fixed = sizeof record.process;
+        record.process.command_bytes = (uint16_t)length;
+        break;
+    case TRACE_RECORD_ENTRY:
+        fixed = sizeof record.entry;
+        record.entry.id = 1;
+        record.entry.name_bytes = (uint32_t)length;
+        break;
+    case TRACE_RECORD_NOTE:
+        fixed = sizeof record.note;
+        record.note.text_bytes = (uint32_t)length;
+        break;
+    case TRACE_RECORD_NAME:
+        fixed = sizeof record.name;
+        record.name.id = trace_hash(text, (uint32_t)length);
+        record.name.name_bytes = record.name.full_bytes = (uint32_t)length;
+        break;
+    default:
+        die("type without text");
+    }
+    memcpy(record.bytes + fixed, text, length);
+    return builder_add(builder, type, &record, fixed + length);
+}
+
+void builder_end(struct builder *builder)
+{
+    struct trace_end end = {.ticks = 1};
+    builder_add(builder, TRACE_RECORD_END, &end, sizeof end);
+}
+
+void builder_seal(struct builder *builder)
+{
+    struct trace_block_header *header = builder_header(builder);
+    header->used_bytes = builder->position;
+    header->checksum = trace_checksum(header, header->used_bytes);
+    header->state = TRACE_BLOCK_SEALED;
+}
+
+void builder_free(struct builder *builder)
+{
+    free(builder->bytes);
+    memset(builder, 0, sizeof *builder);
+}
+
+void builder_small(struct builder *builder, unsigned count)
+{
+    builder_block(builder, TRACE_BLOCK_RECORDS);
+    builder_text(builder, TRACE_RECORD_PROCESS, "a.out");
+    builder_text(builder, TRACE_RECORD_ENTRY, "cublasSgemm_v2");
+    uint32_t signature = builder_signature(builder, 1);
+    for (unsigned i = 1; i <= count; i++)
+        builder_call(builder, signature, i);
+    builder_end(builder);
+    builder_seal(builder);
+}
