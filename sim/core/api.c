@@ -37,6 +37,16 @@ void api_leave_observer(void)
     door.observing = false;
 }
 
+void api_resource(const struct simgpu_resource_notice *notice)
+{
+    const struct simgpu_observer *observer = api_enter_observer();
+    if (!observer)
+        return;
+    if (observer->resource)
+        observer->resource(notice);
+    api_leave_observer();
+}
+
 static uint32_t fresh_correlation(void)
 {
     return __atomic_add_fetch(&last_correlation, 1, __ATOMIC_RELAXED);

@@ -21,6 +21,11 @@ void core_lock(void)
     pthread_mutex_lock(&lock);
 }
 
+void core_wait(pthread_cond_t *changed)
+{
+    pthread_cond_wait(changed, &lock);
+}
+
 static void tell_notices(void)
 {
     struct pending_notice *told = first_notice;
@@ -74,7 +79,7 @@ uint64_t simgpu_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool clock_is_real(void)
+bool clock_is_real(void)
 {
     static int real = -1;
     int known = __atomic_load_n(&real, __ATOMIC_RELAXED);

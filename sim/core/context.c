@@ -26,12 +26,18 @@ static struct context *make(void)
     return context;
 }
 
+static void tell(enum simgpu_resource_event event, void *context)
+{
+    api_resource(&(struct simgpu_resource_notice){.event = event, .context = context});
+}
+
 void *simgpu_context_primary(void)
 {
     core_lock();
-    if (!primary)
-        primary = make();
+    bool created = !primary && (primary = make());
     core_unlock();
+    if (created)
+        tell(SIMGPU_CONTEXT_CREATED, primary);
     return primary;
 }
 
@@ -40,11 +46,15 @@ void *simgpu_context_create(void)
     core_lock();
     struct context *context = make();
     core_unlock();
+    if (context)
+        tell(SIMGPU_CONTEXT_CREATED, context);
     return context && simgpu_context_push(context) == SIMGPU_SUCCESS ? context : NULL;
 }
 
 int simgpu_context_destroy(void *context)
 {
+    if (context != primary && simgpu_context_valid(context))
+        tell(SIMGPU_CONTEXT_DESTROYED, context);
     core_lock();
     bool known = object_valid(&contexts, context) && context != primary;
     if (known)

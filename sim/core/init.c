@@ -83,6 +83,9 @@ static int first_init(void)
     pthread_mutex_lock(&lock);
     state = READY;
     pthread_cond_broadcast(&injected);
+    pthread_mutex_unlock(&lock);
+    api_resource(&(struct simgpu_resource_notice){.event = SIMGPU_INIT_FINISHED});
+    pthread_mutex_lock(&lock);
     return SIMGPU_SUCCESS;
 }
 

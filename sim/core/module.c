@@ -2,6 +2,7 @@
 /* Modules, their kernels and variables, and the kernels that libraries make up by name. */
 #include "sim/core/module.h"
 #include "sim/core/attributes.h"
+#include "sim/core/device.h"
 #include "sim/core/image.h"
 #include "sim/core/memory_state.h"
 
@@ -11,6 +12,7 @@
 
 struct simgpu_module {
     struct object object;
+    uint32_t id;
     struct image image;
     struct module_kernel {
         struct simgpu_kernel *kernel;
@@ -26,6 +28,7 @@ struct simgpu_module {
 
 struct object_pool core_kernels = OBJECT_POOL(simgpu_kernel);
 static struct object_pool modules = OBJECT_POOL(simgpu_module);
+static uint32_t last_id;
 
 #define NAME_BUCKETS 1024
 static struct simgpu_kernel *by_name[NAME_BUCKETS];
@@ -127,6 +130,12 @@ static bool give_params(struct simgpu_kernel *kernel, const struct image_symbol 
     return true;
 }
 
+static void tell(enum simgpu_resource_event event, const struct simgpu_module *module)
+{
+    api_resource(&(struct simgpu_resource_notice){
+        .event = event, .context = simgpu_context_current(), .module_id = module->id});
+}
+
 int simgpu_module_load(const void *bytes, struct simgpu_module **loaded)
 {
     struct image image;
@@ -139,9 +148,11 @@ int simgpu_module_load(const void *bytes, struct simgpu_module **loaded)
     core_lock();
     struct simgpu_module *module = object_new(&modules);
     if (module)
-        module->image = image;
+        module->image = image, module->id = ++last_id;
     core_unlock();
     *loaded = module;
+    if (module)
+        tell(SIMGPU_MODULE_LOADED, module);
     return module ? SIMGPU_SUCCESS : SIMGPU_OUT_OF_MEMORY;
 }
 
@@ -182,6 +193,8 @@ bool simgpu_module_valid(const struct simgpu_module *module)
 
 int simgpu_module_unload(struct simgpu_module *module)
 {
+    if (simgpu_module_valid(module))
+        tell(SIMGPU_MODULE_UNLOADED, module);
     core_lock();
     bool known = object_valid(&modules, module);
     struct module_variable *variables = known ? module->variables : NULL;

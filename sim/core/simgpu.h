@@ -150,8 +150,11 @@ struct simgpu_observer {
     void (*resource)(const struct simgpu_resource_notice *notice); /* may be NULL, as each of these */
 };
 SIMGPU_API void simgpu_observe(const struct simgpu_observer *observer); /* NULL: no more */
-/* Delivers to the observer all activities that ended by now; CUPTI's flush calls it. */
+/* Delivers to the observer all activities that ended by now. */
 SIMGPU_API void simgpu_deliver(void);
+/* CUPTI's flush: on the virtual clock, whatever was enqueued has ended. Waits until other threads have delivered too;
+ * not to be called while delivering. */
+SIMGPU_API void simgpu_flush(void);
 
 /* API doors for generated wrappers: enter gives the correlation id (a nested call keeps its outer one). */
 SIMGPU_API void simgpu_api_enter(struct simgpu_api_call *call);

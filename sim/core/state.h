@@ -12,6 +12,7 @@
 
 void core_lock(void);
 void core_unlock(void);
+void core_wait(pthread_cond_t *changed); /* lets the lock go meanwhile */
 
 /* ---- nodes and sets of them ---- */
 
@@ -108,6 +109,7 @@ extern struct object_pool core_streams, core_events, core_graphs, core_nodes, co
 
 /* ---- timeline ---- */
 
+bool clock_is_real(void);
 uint64_t timeline_now(void);                  /* the later of the wall clock and what the host has waited for */
 void timeline_reached(uint64_t time_ns);      /* the host has waited for it */
 uint64_t timeline_ready(const struct simgpu_stream *stream); /* when new work of the stream can start */
@@ -181,5 +183,7 @@ uint32_t api_correlation(void); /* of the thread's outermost door, or a fresh on
 const struct simgpu_observer *api_observer(void);
 void *api_enter_observer(void);          /* NULL: already inside an observer's callback */
 void api_leave_observer(void);
+/* Tells of a context, stream or module; lock not held. The notice of an end comes while the thing still is. */
+void api_resource(const struct simgpu_resource_notice *notice);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams and waiting for them. */
 #include "sim/core/stream.h"
+#include "sim/core/device.h"
 #include "sim/core/state.h"
 
 struct object_pool core_streams = OBJECT_POOL(simgpu_stream);
@@ -50,6 +51,12 @@ uint32_t simgpu_stream_id(const struct simgpu_stream *stream)
     return stream->id;
 }
 
+static void tell(enum simgpu_resource_event event, struct simgpu_stream *stream)
+{
+    api_resource(&(struct simgpu_resource_notice){
+        .event = event, .context = simgpu_context_current(), .stream = stream});
+}
+
 int simgpu_stream_create(unsigned flags, int priority, struct simgpu_stream **created)
 {
     if (flags > 1)
@@ -64,6 +71,7 @@ int simgpu_stream_create(unsigned flags, int priority, struct simgpu_stream **cr
     if (!stream)
         return SIMGPU_OUT_OF_MEMORY;
     *created = stream;
+    tell(SIMGPU_STREAM_CREATED, stream);
     return SIMGPU_SUCCESS;
 }
 
@@ -71,6 +79,12 @@ int simgpu_stream_destroy(struct simgpu_stream *stream)
 {
     core_lock();
     bool ours = object_valid(&core_streams, stream) && stream != legacy && stream != per_thread;
+    core_unlock();
+    if (!ours)
+        return SIMGPU_INVALID_HANDLE;
+    tell(SIMGPU_STREAM_DESTROYED, stream);
+    core_lock();
+    ours = object_valid(&core_streams, stream);
     if (ours) {
         capture_stream_gone(stream);
         node_set_clear(&stream->frontier);

@@ -11,6 +11,8 @@
 static uint64_t legacy_tail, blocking_tail, last_end;
 static struct simgpu_activity *pending;
 static size_t pending_count, pending_capacity;
+static unsigned deliveries; /* threads that are telling of what they took */
+static pthread_cond_t delivered = PTHREAD_COND_INITIALIZER;
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -56,10 +58,9 @@ void timeline_add(const struct simgpu_activity *activity)
     pending[pending_count++] = *activity;
 }
 
-/* Moves what has ended out of the pending ones, in order. */
-static struct simgpu_activity *take_ended(size_t *count)
+/* Moves what has ended by NOW out of the pending ones, in order. */
+static struct simgpu_activity *take_ended(uint64_t now, size_t *count)
 {
-    uint64_t now = timeline_now();
     size_t ended = 0;
     for (size_t i = 0; i < pending_count; i++)
         ended += pending[i].end_ns <= now;
@@ -77,19 +78,45 @@ static struct simgpu_activity *take_ended(size_t *count)
     return taken;
 }
 
+/* A flush may come from inside an API callback, so an observer that is already busy on this thread hears too. */
+static void deliver_until(uint64_t now)
+{
+    const struct simgpu_observer *observer = api_observer();
+    if (!observer || !observer->activity)
+        return;
+    bool outermost = api_enter_observer() != NULL;
+    size_t count;
+    core_lock();
+    struct simgpu_activity *ended = take_ended(now, &count);
+    deliveries++;
+    core_unlock();
+    for (size_t i = 0; ended && i < count; i++)
+        observer->activity(&ended[i]);
+    free(ended);
+    core_lock();
+    deliveries--;
+    pthread_cond_broadcast(&delivered);
+    core_unlock();
+    if (outermost)
+        api_leave_observer();
+}
+
 void simgpu_deliver(void)
 {
-    const struct simgpu_observer *observer = api_enter_observer();
-    if (!observer)
-        return;
-    if (observer->activity) {
-        size_t count;
-        core_lock();
-        struct simgpu_activity *ended = take_ended(&count);
-        core_unlock();
-        for (size_t i = 0; ended && i < count; i++)
-            observer->activity(&ended[i]);
-        free(ended);
-    }
-    api_leave_observer();
+    core_lock();
+    uint64_t now = timeline_now();
+    core_unlock();
+    deliver_until(now);
+}
+
+void simgpu_flush(void)
+{
+    core_lock();
+    uint64_t now = clock_is_real() ? timeline_now() : UINT64_MAX;
+    core_unlock();
+    deliver_until(now);
+    core_lock();
+    while (deliveries)
+        core_wait(&delivered);
+    core_unlock();
 }

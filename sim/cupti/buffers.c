@@ -4,6 +4,8 @@
  * small, loses records, which are counted. The client's callbacks run without our lock, as they may take theirs. */
 #include "stand_in.h"
 
+#include "sim/core/device.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,7 +29,7 @@ static struct buffer *queue_first, **queue_end = &queue_first;
 static bool requesting, worker_runs;
 static uint32_t period_ms;
 static size_t dropped;
-static __thread bool in_completion; /* this thread is inside the client's completion callback */
+static __thread bool in_client; /* this thread is inside one of the client's buffer callbacks */
 
 /* In a forked child the worker is gone and the buffers belong to the parent's client state. */
 static void after_fork(void)
@@ -69,10 +71,10 @@ static void drain(void)
         pthread_mutex_unlock(&lock);
         if (!buffer)
             break;
-        in_completion = true;
+        in_client = true;
         if (complete)
             complete(NULL, 0, buffer->bytes, buffer->size, buffer->used);
-        in_completion = false;
+        in_client = false;
         free(buffer);
     }
     pthread_mutex_unlock(&delivery);
@@ -166,7 +168,9 @@ static void obtain_current(void)
         return;
     requesting = true;
     pthread_mutex_unlock(&lock);
+    in_client = true;
     request(&bytes, &size, &max_records);
+    in_client = false;
     if (bytes && !attribute_zeroed_buffers())
         memset(bytes, 0, size);
     pthread_mutex_lock(&lock);
@@ -241,14 +245,16 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 }
 
 /* Everything that has ended by now is delivered; on the virtual clock that is all that was enqueued. A forced flush
- * has nothing more to give: unfinished work has no record yet. */
+ * has nothing more to give: unfinished work has no record yet. Refused where the documentation forbids it: inside the
+ * client's buffer callbacks. */
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 {
     (void)flag;
     DOOR();
-    if (in_completion)
+    if (in_client)
         return result_done(CUPTI_ERROR_INVALID_OPERATION);
-    simgpu_deliver();
+    if (!simgpu_forked())
+        simgpu_flush();
     pthread_mutex_lock(&lock);
     if (current.bytes && current.used > 0)
         enqueue_current();
