@@ -15,13 +15,15 @@ static void slot_count(uint64_t *field)
     __atomic_store_n(field, *field + 1, __ATOMIC_RELAXED);
 }
 
-/* The slot shows the outermost call. Of a launch it holds grid, block and dynamic shared memory where a gemm has sizes. */
+/* The slot shows the outermost call. Of a launch it holds grid, block and dynamic shared memory where a gemm has sizes; a
+ * config is not read before the real function has accepted it. */
 static void slot_begin(struct trace_slot *slot, const struct launch_request *r)
 {
     const int64_t argument[7] = {r->grid[0],  r->grid[1],  r->grid[2],     r->block[0],
                                  r->block[1], r->block[2], r->shared_bytes};
+    bool known = !r->runtime_config && !r->driver_config;
     for (int i = 0; i < 7; i++)
-        __atomic_store_n(&slot->argument[i], argument[i], __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->argument[i], known ? argument[i] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->start_ticks, r->start_ticks, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->entry, r->entry, __ATOMIC_RELEASE);
 }

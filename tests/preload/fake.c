@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linked into each fake library: what every generated function does. */
+#include "tests/preload/fake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int number(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text ? atoi(text) : 0;
+}
+
+/* Read once, so that a fake call costs next to nothing in a bench. */
+static int status, error, is_read;
+
+static void read_once(void)
+{
+    if (is_read)
+        return;
+    status = number("FAKE_STATUS");
+    error = number("FAKE_ERRNO");
+    is_read = 1;
+}
+
+void fake_called(const char *function)
+{
+    (void)function;
+    read_once();
+}
+
+int fake_status(void)
+{
+    if (error)
+        errno = error;
+    return status;
+}
+
+void *fake_handle(const void *of)
+{
+    return (char *)(uintptr_t)of + 0x100000;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that multiplies matrices, in the shapes that tests need: `gemm_host MODE ...`.
+ *
+ *   nested           one call each of cublasSgemm_v2, cublasGemmEx and cublasLtMatmul
+ *   fork HOW         3 calls, 4 children with 5 calls each that end by HOW, 2 more calls
+ *   threads T N US   T threads, N calls of each library and N launches each, descriptors made and destroyed in between
+ *   loop FILE T US   T threads call for ever; FILE holds a 64-bit count per thread, raised after each return
+ *                    US: microseconds that a call takes, as real ones take some; 0 is faster than any
+ *   count N          N calls of cublasGemmEx        lt N          N calls of cublasLtMatmul, same descriptors
+ *   lt_new N         the same, an attribute set before each call       launch N      N kernel launches */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/cublas_types.h"
+
+int cublasCreate_v2(cublasHandle_t *);
+int cublasSgemm_v2(cublasHandle_t, int, int, int, int, int, const float *, const float *, int, const float *, int,
+                   const float *, float *, int);
+int cublasGemmEx(cublasHandle_t, int, int, int, int, int, const void *, const void *, int, int, const void *, int, int,
+                 const void *, void *, int, int, int, int);
+int cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t, const void *,
+                   cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t, void *,
+                   cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t, cudaStream_t);
+int cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *, int, int);
+int cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t);
+int cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t, int, const void *, size_t);
+int cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *, int, uint64_t, uint64_t, int64_t);
+int cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t);
+int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, uint3 *, uint3 *, dim3 *, dim3 *, int *);
+
+static cublasHandle_t handle;
+static const float one = 1, zero = 0;
+static float matrix[64];
+
+struct matmul {
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t a, b, d;
+};
+
+static void kernel(void)
+{
+}
+
+static int gemm(int m, int n, int k)
+{
+    return cublasGemmEx(handle, 0, 0, m, n, k, &one, matrix, 14, m, matrix, 14, k, &zero, matrix, 14, m, 68, -1);
+}
+
+static struct matmul matmul_make(int m, int n, int k)
+{
+    struct matmul x;
+    cublasLtMatmulDescCreate(&x.desc, 68, 0);
+    cublasLtMatrixLayoutCreate(&x.a, 14, (uint64_t)m, (uint64_t)k, m);
+    cublasLtMatrixLayoutCreate(&x.b, 14, (uint64_t)k, (uint64_t)n, k);
+    cublasLtMatrixLayoutCreate(&x.d, 14, (uint64_t)m, (uint64_t)n, m);
+    return x;
+}
+
+static void matmul_free(struct matmul *x)
+{
+    cublasLtMatmulDescDestroy(x->desc);
+    cublasLtMatrixLayoutDestroy(x->a);
+    cublasLtMatrixLayoutDestroy(x->b);
+    cublasLtMatrixLayoutDestroy(x->d);
+}
+
+static int matmul_call(const struct matmul *x)
+{
+    return cublasLtMatmul(NULL, x->desc, &one, matrix, x->a, matrix, x->b, &zero, matrix, x->d, matrix, x->d, NULL, NULL, 0,
+                          NULL);
+}
+
+static int launch(unsigned blocks)
+{
+    return cudaLaunchKernel((const void *)kernel, (dim3){blocks, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL);
+}
+
+static int run_nested(void)
+{
+    struct matmul x = matmul_make(11, 13, 17);
+    cublasSgemm_v2(handle, 0, 0, 3, 5, 7, &one, matrix, 3, matrix, 7, &zero, matrix, 3);
+    gemm(5, 7, 11);
+    matmul_call(&x);
+    return 0;
+}
+
+static void leave(const char *how, int status)
+{
+    if (!strcmp(how, "exit"))
+        exit(status);
+    if (!strcmp(how, "quick_exit"))
+        quick_exit(status);
+    if (!strcmp(how, "exit_group"))
+        syscall(SYS_exit_group, status);
+    _exit(status);
+}
+
+static int run_fork(const char *how)
+{
+    int good = 1, status;
+    for (int i = 0; i < 3; i++)
+        gemm(2, 2, 2);
+    for (int child = 0; child < 4; child++)
+        if (!fork()) {
+            for (int i = 0; i < 5; i++)
+                gemm(3, 3, 3);
+            launch(1);
+            leave(how, 40 + child);
+        }
+    for (int child = 0; child < 4; child++)
+        good &= wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) / 10 == 4;
+    for (int i = 0; i < 2; i++)
+        gemm(4, 4, 4);
+    return good ? 0 : 1;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int calls_per_thread, call_us;
+
+static void take_time(void)
+{
+    if (!call_us)
+        return;
+    for (double start = seconds(); seconds() - start < call_us * 1e-6;)
+        ;
+}
+
+static void *thread_body(void *argument)
+{
+    int index = (int)(intptr_t)argument;
+    struct matmul x = matmul_make(index + 1, 13, 17);
+    for (int i = 0; i < calls_per_thread; i++) {
+        gemm(index + 1, i % 100 + 1, 7);
+        take_time();
+        launch((unsigned)index + 1);
+        take_time();
+        matmul_call(&x);
+        take_time();
+        if (i % 16 == 15) {
+            matmul_free(&x);
+            x = matmul_make(index + 1, i % 100 + 1, 17);
+        }
+    }
+    matmul_free(&x);
+    return NULL;
+}
+
+static int run_threads(int threads, int count)
+{
+    pthread_t thread[64];
+    calls_per_thread = count;
+    for (int i = 0; i < threads && i < 64; i++)
+        pthread_create(&thread[i], NULL, thread_body, (void *)(intptr_t)i);
+    for (int i = 0; i < threads && i < 64; i++)
+        pthread_join(thread[i], NULL);
+    return 0;
+}
+
+static uint64_t *witness;
+
+static void *loop_body(void *argument)
+{
+    int index = (int)(intptr_t)argument;
+    for (int i = 0;; i++) {
+        gemm(index + 1, i % 100 + 1, 7);
+        take_time();
+        __atomic_store_n(&witness[index], witness[index] + 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static int run_loop(const char *path, int threads)
+{
+    pthread_t thread;
+    int fd = open(path, O_RDWR);
+    witness = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (witness == MAP_FAILED)
+        return 1;
+    for (int i = 1; i < threads; i++)
+        pthread_create(&thread, NULL, loop_body, (void *)(intptr_t)i);
+    loop_body(NULL);
+    return 0;
+}
+
+static int run_bench(const char *mode, long count)
+{
+    struct matmul x = matmul_make(64, 48, 32);
+    const int epilogue = 1;
+    double start = 0;
+    for (long i = -16; i < count; i++) { /* the first few find functions and start the trace */
+        if (i == 0)
+            start = seconds();
+        if (!strcmp(mode, "count"))
+            gemm(64, 48, 32);
+        else if (!strcmp(mode, "launch"))
+            launch(5);
+        else {
+            if (!strcmp(mode, "lt_new"))
+                cublasLtMatmulDescSetAttribute(x.desc, 7, &epilogue, sizeof epilogue);
+            matmul_call(&x);
+        }
+    }
+    printf("%.1f\n", (seconds() - start) / (double)count * 1e9);
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    static char name[] = "gemm_host_kernel";
+    const char *mode = count > 1 ? arguments[1] : "";
+    cublasCreate_v2(&handle);
+    __cudaRegisterFunction(NULL, (const char *)kernel, name, name, -1, NULL, NULL, NULL, NULL, NULL);
+    if (!strcmp(mode, "nested"))
+        return run_nested();
+    if (!strcmp(mode, "fork") && count > 2)
+        return run_fork(arguments[2]);
+    call_us = count > 4 ? atoi(arguments[4]) : 0;
+    if (!strcmp(mode, "threads") && count > 3)
+        return run_threads(atoi(arguments[2]), atoi(arguments[3]));
+    if (!strcmp(mode, "loop") && count > 3)
+        return run_loop(arguments[2], atoi(arguments[3]));
+    if (count > 2)
+        return run_bench(mode, atol(arguments[2]));
+    return 2;
+}

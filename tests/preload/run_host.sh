@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What a host may rely on, one case a run: run_host.sh CASE SHIM HOST DUMP FOLDER
+set -eu
+case=$1 shim=$2 host=$3 dump=$4 folder=$5
+rm -rf "$folder"
+mkdir -p "$folder/trace"
+
+fail() { echo "$case: $*" >&2; exit 1; }
+shimmed() { LD_PRELOAD=$shim ROOFTAP_DIR=$folder/trace "$@"; }
+records() { "$dump" "$folder/trace" | grep -c "^{\"record\":\"$1\"" || true; }
+files() { find "$folder/trace" -type f | wc -l; }
+
+case $case in
+nested) # one record for each call the program made, though the libraries call each other
+    FAKE_NESTED=1 shimmed "$host" nested
+    [ "$(records call)" -eq 3 ] || fail "$(records call) calls recorded, 3 were made"
+    "$dump" "$folder/trace" | grep '^{"record":"call"' | grep -o '"m":[0-9]*' | tr '\n' ' ' | grep -q '"m":3 "m":5 "m":11' ||
+        fail "not the outermost calls: $("$dump" "$folder/trace" | grep '^{"record":"call"')"
+    "$dump" "$folder/trace" | grep -q '"calls_begun":3,' || fail "calls begun are not 3"
+    ;;
+fork) # children have files of their own, however they end
+    for how in exit _exit quick_exit exit_group; do
+        rm -rf "$folder/trace" && mkdir "$folder/trace"
+        shimmed "$host" fork "$how" || fail "$how: a child's exit status changed"
+        [ "$(files)" -eq 5 ] || fail "$how: $(files) files, expected 5"
+        [ "$(records call)" -eq 25 ] || fail "$how: $(records call) calls recorded, 3 + 4 * 5 + 2 were made"
+        [ "$(records launch)" -eq 4 ] || fail "$how: $(records launch) launches recorded, 4 were made"
+        [ "$(records name)" -eq 4 ] || fail "$how: each child names its kernel, $(records name) did"
+        for file in "$folder"/trace/*.trace; do
+            rm -rf "$folder/one" && mkdir "$folder/one" && ln "$file" "$folder/one/"
+            count=$("$dump" "$folder/one" | grep -c '^{"record":"call"')
+            [ "$count" -eq 5 ] || fail "$how: $file holds $count calls, expected 5"
+        done
+    done
+    ;;
+inert) # a process that makes no CUDA call leaves nothing
+    shimmed /bin/true
+    shimmed sh -c 'ls / >/dev/null; /bin/true'
+    [ "$(files)" -eq 0 ] || fail "a process without CUDA calls left a file"
+    threads=$(shimmed sh -c 'grep Threads /proc/self/status' | tr -dc 0-9)
+    [ "$threads" = 1 ] || fail "$threads threads in a process without CUDA calls"
+    fds=$(shimmed sh -c 'ls /proc/self/fd' | tr '\n' ' ')
+    plain=$(sh -c 'ls /proc/self/fd' | tr '\n' ' ')
+    [ "$fds" = "$plain" ] || fail "descriptors: $fds, without the shim: $plain"
+    ;;
+off) # switched off, no folder or one that can't be written to: the program runs as ever
+    ROOFTAP_DISABLE=1 shimmed "$host" nested
+    [ "$(files)" -eq 0 ] || fail "ROOFTAP_DISABLE=1 left a file"
+    LD_PRELOAD=$shim "$host" nested || fail "fails without ROOFTAP_DIR"
+    LD_PRELOAD=$shim ROOFTAP_DIR=$folder/absent/folder "$host" nested || fail "fails without a folder"
+    LD_PRELOAD=$shim ROOFTAP_DIR=/proc/self "$host" nested || fail "fails with a folder that takes no file"
+    ;;
+threads) # all of them, and none twice
+    shimmed "$host" threads 8 2000 5
+    [ "$(records call)" -eq 32000 ] || fail "$(records call) calls recorded, 32000 were made"
+    [ "$(records launch)" -eq 16000 ] || fail "$(records launch) launches recorded, 16000 were made"
+    ids=$("$dump" "$folder/trace" | grep -E '^\{"record":"(call|launch)"' | grep -o '"call_id":[0-9]*' | sort | uniq -d | wc -l)
+    [ "$ids" -eq 0 ] || fail "$ids call ids are used twice"
+    ;;
+*)
+    fail "no such case"
+    ;;
+esac
+echo "$case: as expected"

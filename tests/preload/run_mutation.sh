@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The generated test is worth something only if it fails on a wrong table: builds the shim with one line changed and expects
+# a complaint that fits PATTERN.
+# usage: run_mutation.sh SED-EXPRESSION PATTERN CC SOURCE ARCHIVES FOLDER CALLS DUMP COMPARE [compare options]
+# ARCHIVES: the static libraries that the shim holds, separated by commas.
+set -eu
+expression=$1 pattern=$2 cc=$3 source=$4 archives=$(echo "$5" | tr , ' ') folder=$6 calls=$7 dump=$8 compare=$9
+shift 9
+rm -rf "$folder"
+mkdir -p "$folder/preload"
+sed "$expression" "$source/preload/cublas_calls.def" >"$folder/preload/cublas_calls.def"
+! cmp -s "$source/preload/cublas_calls.def" "$folder/preload/cublas_calls.def" || { echo "nothing was changed" >&2; exit 1; }
+sources=
+for file in call_record cublas_wrappers entries kernel_names launch_record launch_wrappers lt_shapes preload real_symbol \
+    scalar settings; do
+    sources="$sources $source/preload/$file.c"
+done
+# shellcheck disable=SC2086
+"$cc" -std=gnu11 -O1 -w -shared -fPIC -fvisibility=hidden -D_GNU_SOURCE -DROOFTAP_VERSION='"mutant"' -I"$folder" -I"$source" \
+    $sources $archives -Wl,--version-script="$source/preload/exports.map" -ldl -lpthread -o "$folder/librooftap.so"
+if sh "$(dirname "$compare")/run_calls.sh" "$folder/librooftap.so" "$calls" "$dump" "$compare" "$folder/run" "$@" \
+    >"$folder/out" 2>&1; then
+    echo "the generated test did not notice" >&2
+    exit 1
+fi
+grep -qE "$pattern" "$folder/out" || { echo "it failed for another reason:" >&2; cat "$folder/out" >&2; exit 1; }
+echo "noticed: $(grep -E "$pattern" "$folder/out" | head -1)"

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the traces in a folder as JSON lines, record by record, for tests: a file's records in order of block sequence are
+ * those of each thread in order. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/trace_reader.h"
+
+static void print_text(const char *text, uint32_t bytes)
+{
+    putchar('"');
+    for (uint32_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c < 32 || c > 126)
+            printf("\\u%04x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+
+static void print_list(const char *name, const int64_t *value, int count)
+{
+    printf(",\"%s\":[", name);
+    for (int i = 0; i < count; i++)
+        printf("%s%" PRId64, i ? "," : "", value[i]);
+    printf("]");
+}
+
+static void print_list32(const char *name, const int32_t *value, int count)
+{
+    int64_t wide[8];
+    for (int i = 0; i < count && i < 8; i++)
+        wide[i] = value[i];
+    print_list(name, wide, count);
+}
+
+static void print_signature(const struct trace_signature *s)
+{
+    printf(",\"signature\":%" PRIu64 ",\"entry\":%u,\"kind\":%u,\"library\":%u,\"provenance\":%u,\"batch_mode\":%u,"
+           "\"flags\":%u,\"trans_a\":%u,\"trans_b\":%u,\"alpha\":%u,\"beta\":%u,\"m\":%" PRId64 ",\"n\":%" PRId64
+           ",\"k\":%" PRId64 ",\"batch\":%" PRId64,
+           s->id, s->entry, s->kind, s->library, s->provenance, s->batch_mode, s->flags, s->trans_a, s->trans_b, s->alpha,
+           s->beta, s->m, s->n, s->k, s->batch);
+    print_list("ld", s->ld, 4);
+    print_list("batch_stride", s->batch_stride, 4);
+    print_list32("type", s->type, 4);
+    print_list32("order", s->order, 4);
+    print_list32("scale_mode", s->scale_mode, 4);
+    printf(",\"type_compute\":%d,\"type_scale\":%d,\"math_mode\":%d,\"epilogue\":%d,\"type_bias\":%d,\"type_aux\":%d,"
+           "\"pointer_mode\":%u,\"aux_ld\":%" PRId64,
+           s->type_compute, s->type_scale, s->math_mode, s->epilogue, s->type_bias, s->type_aux, s->pointer_mode, s->aux_ld);
+}
+
+static void print_call(const struct trace_item *item)
+{
+    const struct trace_call *c = (const void *)item->record;
+    printf("{\"record\":\"call\",\"tid\":%u,\"stream\":%" PRIu64 ",\"operand\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64
+           "],\"call_id\":%" PRIu64,
+           item->block->tid, c->stream, c->operand[0], c->operand[1], c->operand[2], c->call_id);
+    print_signature(item->signature);
+    printf("}\n");
+}
+
+static void print_failed(const struct trace_item *item)
+{
+    const struct trace_call_failed *c = (const void *)item->record;
+    printf("{\"record\":\"failed\",\"tid\":%u,\"status\":%d,\"call_id\":%" PRIu64, item->block->tid, c->status, c->call_id);
+    print_signature(item->signature);
+    printf("}\n");
+}
+
+static void print_launch(const struct trace_item *item)
+{
+    const struct trace_launch *l = (const void *)item->record;
+    const struct trace_launch_shape *s = item->shape;
+    printf("{\"record\":\"launch\",\"tid\":%u,\"stream\":%" PRIu64 ",\"call_id\":%" PRIu64 ",\"parent\":%" PRIu64
+           ",\"name\":%" PRIu64 ",\"entry\":%u,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared\":%u}\n",
+           item->block->tid, l->stream, l->call_id, l->parent_call_id, s->name_id, s->entry, s->grid[0], s->grid[1],
+           s->grid[2], s->block[0], s->block[1], s->block[2], s->shared_bytes);
+}
+
+static void print_kernel(const struct trace_item *item)
+{
+    const struct trace_kernel *k = (const void *)item->record;
+    printf("{\"record\":\"kernel\",\"name\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"call_id\":%" PRIu64 ",\"owner\":%u,"
+           "\"owner_id\":%" PRIu64 "}\n",
+           k->name_id, k->end_ns - k->start_ns, k->call_id, k->owner, k->owner_id);
+}
+
+static void print_texts(const struct trace_item *item, const char *kind, uint64_t id, int64_t value)
+{
+    printf("{\"record\":\"%s\",\"id\":%" PRIu64 ",\"value\":%" PRId64 ",\"text\":", kind, id, value);
+    print_text(item->text, item->text_bytes);
+    printf("}\n");
+}
+
+static void print_item(const struct trace_item *item)
+{
+    switch (item->record->type) {
+    case TRACE_RECORD_PROCESS:
+        printf("{\"record\":\"process\",\"pid\":%u,\"parent\":%u}\n", ((const struct trace_process *)item->record)->pid,
+               ((const struct trace_process *)item->record)->parent_pid);
+        break;
+    case TRACE_RECORD_ENTRY:
+        print_texts(item, "entry", ((const struct trace_entry *)item->record)->id, 0);
+        break;
+    case TRACE_RECORD_NAME:
+        print_texts(item, "name", ((const struct trace_name *)item->record)->id, 0);
+        break;
+    case TRACE_RECORD_NOTE:
+        print_texts(item, "note", ((const struct trace_note *)item->record)->code,
+                    ((const struct trace_note *)item->record)->value);
+        break;
+    case TRACE_RECORD_CALL:
+        print_call(item);
+        break;
+    case TRACE_RECORD_CALL_FAILED:
+        print_failed(item);
+        break;
+    case TRACE_RECORD_LAUNCH:
+        print_launch(item);
+        break;
+    case TRACE_RECORD_KERNEL:
+        print_kernel(item);
+        break;
+    case TRACE_RECORD_END:
+        printf("{\"record\":\"end\"}\n");
+        break;
+    default:
+        break;
+    }
+}
+
+static void print_slots(const struct trace_reader *reader)
+{
+    for (size_t i = 0; i < trace_reader_slot_count(reader); i++) {
+        const struct trace_slot *s = trace_reader_slot(reader, i);
+        printf("{\"record\":\"slot\",\"tid\":%u,\"entry\":%u,\"calls_begun\":%" PRIu64 ",\"calls_recorded\":%" PRIu64
+               ",\"calls_failed\":%" PRIu64 ",\"launches_begun\":%" PRIu64 ",\"launches_recorded\":%" PRIu64
+               ",\"launches_failed\":%" PRIu64 ",\"dropped\":%" PRIu64,
+               s->tid, s->entry, s->calls_begun, s->calls_recorded, s->calls_failed, s->launches_begun, s->launches_recorded,
+               s->launches_failed, s->records_dropped);
+        print_list("argument", s->argument, 7);
+        printf("}\n");
+    }
+}
+
+static int dump(const char *path)
+{
+    struct trace_error error;
+    struct trace_item item;
+    struct trace_reader *reader = trace_reader_open(path, &error);
+    if (!reader) {
+        fprintf(stderr, "%s\n", error.text);
+        return 1;
+    }
+    while (trace_reader_next(reader, &item))
+        print_item(&item);
+    print_slots(reader);
+    const struct trace_reader_stats *stats = trace_reader_stats(reader);
+    printf("{\"record\":\"stats\",\"damaged\":%" PRIu64 ",\"blocks_damaged\":%" PRIu64 ",\"ended\":%d}\n",
+           stats->records_damaged, stats->blocks_damaged, stats->ended);
+    trace_reader_close(reader);
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    char path[4096];
+    struct dirent *entry;
+    int failed = 0;
+    DIR *folder = count == 2 ? opendir(arguments[1]) : NULL;
+    if (!folder) {
+        fprintf(stderr, "trace_dump: expected one argument, a folder with traces\n");
+        return 2;
+    }
+    while ((entry = readdir(folder)))
+        if (strstr(entry->d_name, TRACE_FILE_SUFFIX)) {
+            snprintf(path, sizeof path, "%s/%s", arguments[1], entry->d_name);
+            failed |= dump(path);
+        }
+    closedir(folder);
+    return failed;
+}
