@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# PyTorch on the simulated GPU, first alone, then under `rooftap record`, whose report must equal the ledger exactly.
+# Usage: run.sh BUILD_FOLDER [DEVICE_KEY [model.py's arguments...]]   (default device: h100-sxm)
+# Without ROOFTAP_REAL=1 or an environment already made by setup.sh it is skipped (77): the first run downloads 700 MB.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=${1:?usage: run.sh BUILD_FOLDER [DEVICE_KEY [arguments...]]}
+device=${2:-h100-sxm}
+shift
+[ $# -eq 0 ] || shift
+sim=$build/lib/rooftap/sim
+root=$(cd "$here/../../.." && pwd)
+venv=${ROOFTAP_CACHE:-$root/.deps}/venv-torch
+
+if [ ! -x "$venv/bin/python" ] && [ "${ROOFTAP_REAL:-0}" != 1 ]; then
+    echo "SKIP: no $venv; ROOFTAP_REAL=1 makes it"
+    exit 77
+fi
+if [ ! -e "$sim/libcudart.so.13" ]; then
+    echo "SKIP: this build has no simulated GPU for CUDA 13"
+    exit 77
+fi
+python=$("$here/setup.sh" "$venv" | tail -n 1)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+export HF_HUB_OFFLINE=1 TRANSFORMERS_VERBOSITY=error SIMGPU_LEDGER="$scratch/ledger-%p"
+echo "== alone"
+LD_LIBRARY_PATH=$sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} SIMGPU_DEVICE="$here/$device.device" \
+    "$python" "$here/model.py" "$@"
+if ! grep -q '"type":"kernel"' "$scratch"/ledger-*; then
+    echo "run.sh: the ledger holds no kernel" >&2
+    exit 1
+fi
+rm -f "$scratch"/ledger-*
+
+echo "== under rooftap"
+"$build/bin/rooftap" record -o "$scratch/session" --simulate "$device" -- "$python" "$here/model.py" "$@"
+"$build/bin/rooftap" report --json "$scratch/session" >"$scratch/report.json"
+"$build/bin/rooftap" report "$scratch/session"
+python3 "$here/compare.py" "$scratch"/ledger-* "$scratch/report.json"
