@@ -364,7 +364,7 @@ static const struct gpu_spec specs[] = {
      .sm_count = 100, .clock_hz = 0, .clock_basis = GPU_CLOCK_NONE, .tensor_flops_per_clock_per_sm = 0,
      .memory_bytes = 64e9, .bytes_per_second = 1000e9,
      .flops_per_second = {FP64(100), FP32(100), TF32(100), BF16_FP16(100), FP16_ACC16(100), FP8(100), INT8(100), FP4(100)},
-     .source = "by definition: expected rows can be worked out by hand",
+     .source = "a definition that makes expected rows easy to work out by hand",
      .confidence = "exact; exists in the simulator only"},
 };
 /* clang-format on */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each rule on both sides of its threshold, on the unit GPU: 100 TFLOP/s, 1 TB/s, ridge 100, 100 SMs. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "classify/roofline.h"
+
+static struct roofline classify(struct roofline_input in)
+{
+    struct device_roofs roofs = device_roofs(gpu_spec_by_key("unit"), 100, false, -1);
+    struct roofline r;
+    in.path = GPU_PATH_BF16;
+    in.sm_count = 100;
+    roofline_classify(&in, &roofs, &r);
+    return r;
+}
+
+/* One kernel of 1 MB, hence 1000 ns at the roof while it is memory-bound. */
+static struct roofline_input megabyte(double intensity, double time_ns)
+{
+    return (struct roofline_input){.flops = intensity * 1e6, .bytes = 1e6, .kernels = 1, .time_ns = time_ns, .floor_ns = NAN};
+}
+
+static void test_bound(void **state)
+{
+    (void)state;
+    assert_int_equal(classify(megabyte(99.999, 1500)).bound, BOUND_MEMORY);
+    assert_int_equal(classify(megabyte(100, 1500)).bound, BOUND_COMPUTE);
+    assert_true(classify(megabyte(50, 1500)).t_roof_ns == 1000);
+    assert_true(classify(megabyte(200, 4000)).t_roof_ns == 2000);
+    assert_true(classify(megabyte(200, 4000)).roof_fraction == 0.5);
+    assert_true(classify(megabyte(200, 4000)).flops_per_second == 5e13);
+    assert_true(classify(megabyte(200, 4000)).bytes_per_second == 2.5e11);
+}
+
+static void test_near_ridge(void **state)
+{
+    (void)state;
+    assert_int_equal(classify(megabyte(89.9, 1500)).flags, 0);
+    assert_int_equal(classify(megabyte(90.1, 1500)).flags, ROOFLINE_NEAR_RIDGE);
+    assert_int_equal(classify(megabyte(109.9, 1500)).flags, ROOFLINE_NEAR_RIDGE);
+    assert_int_equal(classify(megabyte(110.1, 1500)).flags, 0);
+}
+
+static void test_starved(void **state)
+{
+    struct roofline_input in = megabyte(50, 1500); /* compute takes half of memory's time: 40 blocks are the limit */
+    (void)state;
+    in.blocks = 41;
+    assert_int_equal(classify(in).flags, 0);
+    in.blocks = 39;
+    assert_int_equal(classify(in).flags, ROOFLINE_STARVED);
+    in.persistent = true;
+    assert_int_equal(classify(in).flags, 0);
+    in.persistent = false;
+    in.blocks = 0; /* not known */
+    assert_int_equal(classify(in).flags, 0);
+    in = megabyte(200, 2100);
+    in.blocks = 100;
+    assert_int_equal(classify(in).flags, 0);
+    in.blocks = 81;
+    assert_int_equal(classify(in).flags, 0);
+    in.blocks = 79;
+    assert_int_equal(classify(in).flags, ROOFLINE_STARVED);
+}
+
+static void test_overhead(void **state)
+{
+    struct roofline_input in = megabyte(50, 3900); /* 1000 ns at the roof */
+    (void)state;
+    in.floor_ns = 2000;
+    assert_int_equal(classify(in).bound, BOUND_OVERHEAD);
+    assert_int_equal(classify(in).flags, 0); /* far from the roof, but that is what overhead means */
+    in.time_ns = 4001;
+    assert_int_equal(classify(in).bound, BOUND_MEMORY);
+    assert_int_equal(classify(in).flags, ROOFLINE_FAR_FROM_ROOF);
+    in.kernels = 2;
+    assert_int_equal(classify(in).bound, BOUND_OVERHEAD);
+    in.kernels = 1;
+    in.time_ns = 1500;
+    in.floor_ns = 1000; /* not below the floor */
+    assert_int_equal(classify(in).bound, BOUND_MEMORY);
+    in.floor_ns = NAN; /* no floor, no such class */
+    assert_int_equal(classify(in).bound, BOUND_MEMORY);
+}
+
+static void test_far_and_above(void **state)
+{
+    (void)state;
+    assert_int_equal(classify(megabyte(50, 3000)).flags, 0);
+    assert_int_equal(classify(megabyte(50, 3001)).flags, ROOFLINE_FAR_FROM_ROOF);
+    assert_int_equal(classify(megabyte(50, 1000)).flags, 0);
+    assert_int_equal(classify(megabyte(50, 999)).flags, ROOFLINE_ABOVE_ROOF);
+    assert_true(classify(megabyte(50, 500)).roof_fraction == 2); /* never clamped */
+}
+
+static void test_unknown(void **state)
+{
+    struct device_roofs none = device_roofs(NULL, 128, false, -1);
+    struct roofline_input in = megabyte(50, 1500);
+    struct roofline r;
+    (void)state;
+    in.path = GPU_PATH_BF16;
+    roofline_classify(&in, &none, &r);
+    assert_int_equal(r.bound, BOUND_UNKNOWN);
+    assert_int_equal(r.flags, 0);
+    assert_true(r.intensity == 50 && isnan(r.ridge) && isnan(r.t_roof_ns) && isnan(r.roof_fraction));
+    in = megabyte(50, NAN);
+    in.kernels = 0;
+    in.floor_ns = 1e9;
+    r = classify(in);
+    assert_int_equal(r.bound, BOUND_MEMORY);
+    assert_true(isnan(r.roof_fraction) && isnan(r.flops_per_second));
+    in.flops = in.bytes = NAN;
+    assert_int_equal(classify(in).bound, BOUND_UNKNOWN);
+    in.flops = in.bytes = 0;
+    assert_int_equal(classify(in).bound, BOUND_UNKNOWN);
+}
+
+static void test_parts_of_a_product(void **state)
+{
+    const struct gpu_spec *unit = gpu_spec_by_key("unit");
+    struct device_roofs r = device_roofs(unit, 25, false, -1);
+    (void)state;
+    assert_true(device_roofs_flops_per_second(&r, GPU_PATH_BF16) == 25e12);
+    assert_true(device_roofs_bytes_per_second(&r) == 1e12);
+    r = device_roofs(unit, 200, false, -1); /* never up */
+    assert_true(device_roofs_flops_per_second(&r, GPU_PATH_BF16) == 100e12);
+    r = device_roofs(unit, 25, true, 7900000000); /* just below one slice of eight of 64 GB */
+    assert_true(device_roofs_bytes_per_second(&r) == 0.125e12);
+    r = device_roofs(unit, -1, false, 1000); /* not MIG: memory says nothing about bandwidth */
+    assert_true(device_roofs_bytes_per_second(&r) == 1e12);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(bound_name(BOUND_MEMORY), "memory");
+    for (int i = 0; i < ROOFLINE_FLAG_COUNT; i++)
+        assert_non_null(roofline_flag_name(1 << i));
+    assert_null(roofline_flag_name(1 << ROOFLINE_FLAG_COUNT));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bound),         cmocka_unit_test(test_near_ridge), cmocka_unit_test(test_starved),
+        cmocka_unit_test(test_overhead),      cmocka_unit_test(test_far_and_above), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_parts_of_a_product), cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

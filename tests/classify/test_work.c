@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FLOPs, bytes and roles against constants worked out by hand, one table row a decision. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "classify/work.h"
+
+/* cudaDataType and cublasComputeType_t by value, so that the test does not lean on the code's names for them. */
+enum { R32F = 0, R64F = 1, R16F = 2, R8I = 3, C32F = 4, R32I = 10, R16BF = 14, R4I = 16, E4M3 = 28, E5M2 = 29, R4F = 33 };
+enum { C16 = 64, C32 = 68, C32P = 69, C64 = 70, CI = 72, FAST16F = 74, FAST16BF = 75, FASTTF32 = 77, BF16X9 = 78 };
+
+static struct trace_signature gemm(int64_t m, int64_t n, int64_t k, int type, int compute)
+{
+    return (struct trace_signature){
+        .kind = TRACE_CALL_GEMM, .library = TRACE_LIBRARY_CUBLAS, .provenance = TRACE_EXACT, .trans_a = 1,
+        .beta = TRACE_SCALAR_ZERO, .m = m, .n = n, .k = k, .batch = 1, .type = {type, type, type, type},
+        .type_compute = compute, .type_bias = -1, .type_aux = -1, .epilogue = 1, .scale_mode = {-1, -1, -1, -1},
+    };
+}
+
+static struct work work_of(struct trace_signature s)
+{
+    struct work work;
+    work_of_signature(&s, "cublasGemmEx", &work);
+    return work;
+}
+
+static void test_roles(void **state)
+{
+    struct trace_signature s = gemm(512, 256, 3584, R16BF, C32);
+    struct work w = work_of(s);
+    (void)state;
+    assert_int_equal(w.m, 256);
+    assert_int_equal(w.n, 512);
+    assert_int_equal(w.k, 3584);
+    assert_int_equal(w.weight, WORK_WEIGHT_A);
+    assert_true(w.flops == 939524096.0);
+    assert_true(w.bytes == 5767168.0);
+    s.trans_a = 0;
+    assert_int_equal(work_of(s).weight, WORK_WEIGHT_A);
+    s.trans_b = 1; /* N,T: a weight gradient */
+    w = work_of(s);
+    assert_int_equal(w.weight, WORK_WEIGHT_NONE);
+    assert_int_equal(w.m, 256);
+    assert_true(w.bytes == 5767168.0);
+    s.library = TRACE_LIBRARY_CUBLASLT;
+    for (int i = 0; i < 4; i++)
+        s.order[i] = 1;
+    s.trans_a = s.trans_b = 0;
+    w = work_of(s);
+    assert_int_equal(w.m, 512);
+    assert_int_equal(w.n, 256);
+    assert_int_equal(w.weight, WORK_WEIGHT_B);
+}
+
+static void test_bytes(void **state)
+{
+    struct trace_signature s = gemm(10, 20, 30, R32F, C32);
+    (void)state;
+    /* 4 * (300 + 600 + 200) */
+    assert_true(work_of(s).bytes == 4400);
+    s.beta = TRACE_SCALAR_ONE; /* C is read: 800 more */
+    assert_true(work_of(s).bytes == 5200);
+    assert_int_equal(work_of(s).provenance, TRACE_EXACT);
+    s.beta = TRACE_SCALAR_OTHER;
+    assert_true(work_of(s).bytes == 5200);
+    s.beta = TRACE_SCALAR_ON_DEVICE;
+    assert_true(work_of(s).bytes == 5200);
+    assert_int_equal(work_of(s).provenance, TRACE_AT_MOST);
+    s.beta = TRACE_SCALAR_ZERO;
+    s.batch = 7;
+    s.batch_mode = TRACE_BATCH_STRIDED;
+    s.batch_stride[0] = 0; /* A is read once */
+    s.batch_stride[1] = 600;
+    s.batch_stride[2] = s.batch_stride[3] = 200;
+    assert_true(work_of(s).bytes == 4.0 * (300 + 7 * 600 + 7 * 200));
+    assert_true(work_of(s).flops == 7 * 2 * 6000.0);
+    s.batch_mode = TRACE_BATCH_POINTERS;
+    assert_true(work_of(s).bytes == 7 * 4400);
+    s = gemm(10, 20, 30, R4I, CI); /* half a byte each; int32 out */
+    s.type[2] = s.type[3] = R32I;
+    assert_true(work_of(s).bytes == 150 + 300 + 800);
+    s = gemm(10, 20, 30, C32F, C32);
+    assert_true(work_of(s).flops == 8 * 6000.0);
+    assert_true(work_of(s).bytes == 8800);
+}
+
+static void test_lt_extras(void **state)
+{
+    struct trace_signature s = gemm(256, 128, 512, E4M3, C32);
+    (void)state;
+    s.library = TRACE_LIBRARY_CUBLASLT;
+    s.type[2] = s.type[3] = R16BF;
+    double plain = 256 * 512 + 512 * 128 + 2 * 256 * 128;
+    assert_true(work_of(s).bytes == plain);
+    s.epilogue = 4; /* bias: one for each row of D, in D's type where none is said */
+    assert_true(work_of(s).bytes == plain + 512);
+    s.type_bias = R32F;
+    assert_true(work_of(s).bytes == plain + 1024);
+    s.epilogue = 130; /* relu_aux: one bit an element of D */
+    assert_true(work_of(s).bytes == plain + 4096);
+    s.epilogue = 512; /* bgradb: one for each column of D */
+    assert_true(work_of(s).bytes == plain + 512);
+    s.epilogue = 1;
+    s.scale_mode[0] = s.scale_mode[1] = s.scale_mode[3] = 0; /* three scalars */
+    assert_true(work_of(s).bytes == plain + 12);
+    s.scale_mode[3] = -1;
+    s.scale_mode[0] = s.scale_mode[1] = 2; /* one byte for 32 along K */
+    assert_true(work_of(s).bytes == plain + 256 * 16 + 128 * 16);
+    s.scale_mode[0] = s.scale_mode[1] = 3; /* a float for each row of op(A), column of op(B) */
+    assert_true(work_of(s).bytes == plain + 4 * 256 + 4 * 128);
+    s.scale_mode[0] = 5; /* a float for 128 x 128 */
+    s.scale_mode[1] = 4; /* a float for 128 along K */
+    assert_true(work_of(s).bytes == plain + 4 * 2 * 4 + 4 * 128 * 4);
+    s.scale_mode[0] = 99; /* a mode from the future */
+    assert_true(isnan(work_of(s).bytes));
+}
+
+static void test_paths(void **state)
+{
+    static const struct {
+        int a, b, compute, math;
+        enum gpu_path path;
+    } cases[] = {
+        {R16BF, R16BF, C32, 0, GPU_PATH_BF16},     {R16F, R16F, C32, 0, GPU_PATH_FP16},
+        {R16F, R16F, C16, 0, GPU_PATH_FP16_ACC16}, {R32F, R32F, C32, 0, GPU_PATH_FP32},
+        {R32F, R32F, C32, 3, GPU_PATH_TF32},       {R32F, R32F, C32, 16 | 3, GPU_PATH_TF32},
+        {R32F, R32F, C32, 16, GPU_PATH_FP32},      {R32F, R32F, C32P, 3, GPU_PATH_FP32},
+        {R32F, R32F, C32, -1, GPU_PATH_FP32},      {R32F, R32F, FASTTF32, 0, GPU_PATH_TF32},
+        {R32F, R32F, FAST16F, 0, GPU_PATH_FP16},   {R32F, R32F, FAST16BF, 0, GPU_PATH_BF16},
+        {R32F, R32F, BF16X9, 0, GPU_PATH_UNKNOWN}, {R64F, R64F, C64, 0, GPU_PATH_FP64},
+        {C32F, C32F, C32, 3, GPU_PATH_TF32},       {R8I, R8I, CI, 0, GPU_PATH_INT8},
+        {E4M3, E4M3, C32, 0, GPU_PATH_FP8_E4M3},   {E5M2, E4M3, C32, 0, GPU_PATH_FP8_E5M2},
+        {R4F, R4F, C32, 0, GPU_PATH_FP4_E2M1},     {E4M3, R16BF, C32, 0, GPU_PATH_UNKNOWN},
+        {R16BF, R16F, C32, 0, GPU_PATH_UNKNOWN},   {77, 77, C32, 0, GPU_PATH_UNKNOWN},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct trace_signature s = gemm(8, 8, 8, cases[i].a, cases[i].compute);
+        s.type[1] = cases[i].b;
+        s.math_mode = cases[i].math;
+        if (work_of(s).path != cases[i].path)
+            fail_msg("case %zu", i);
+    }
+}
+
+static void test_unknown_stays_unknown(void **state)
+{
+    struct trace_signature s = gemm(-1, 20, 30, R32F, C32);
+    struct work w = work_of(s);
+    (void)state;
+    assert_false(w.shape_known);
+    assert_true(isnan(w.flops) && isnan(w.bytes) && isnan(w.intensity));
+    assert_int_equal(w.provenance, TRACE_NONE);
+    s = gemm(10, 20, 30, 77, C32); /* a type from the future: FLOPs, no bytes */
+    w = work_of(s);
+    assert_true(w.flops == 12000);
+    assert_true(isnan(w.bytes) && isnan(w.intensity));
+    s = gemm(0, 0, 0, R32F, C32); /* nothing to do is known to be nothing */
+    w = work_of(s);
+    assert_true(w.shape_known && w.flops == 0 && w.bytes == 0 && isnan(w.intensity));
+    s.kind = 99;
+    assert_false(work_of(s).shape_known);
+}
+
+static void test_gemv(void **state)
+{
+    struct trace_signature s = gemm(300, 200, 1, R32F, C32); /* A is 300 x 200, transposed: y has 200 */
+    (void)state;
+    s.kind = TRACE_CALL_GEMV;
+    struct work w = work_of(s);
+    assert_int_equal(w.m, 1);
+    assert_int_equal(w.n, 200);
+    assert_int_equal(w.k, 300);
+    assert_true(w.flops == 120000);
+    assert_true(w.bytes == 4.0 * (60000 + 300 + 200));
+    assert_int_equal(w.path, GPU_PATH_FP32);
+    s.trans_a = 0;
+    s.beta = TRACE_SCALAR_ONE;
+    s.math_mode = 3; /* no tensor core multiplies a vector */
+    w = work_of(s);
+    assert_int_equal(w.n, 300);
+    assert_true(w.bytes == 4.0 * (60000 + 200 + 300 + 300));
+    assert_int_equal(w.path, GPU_PATH_FP32);
+}
+
+static void check_level3(const char *name, int side, double flops, double elements)
+{
+    struct trace_signature s = gemm(30, 20, 10, R32F, C32);
+    struct work w;
+    s.kind = TRACE_CALL_LEVEL3;
+    s.side = (uint8_t)side;
+    work_of_signature(&s, name, &w);
+    if (w.flops != flops || w.bytes != 4 * elements)
+        fail_msg("%s: %g FLOPs, %g elements", name, w.flops, w.bytes / 4);
+}
+
+static void test_level3(void **state)
+{
+    (void)state;
+    check_level3("cublasSsymm_v2", 0, 2.0 * 30 * 20 * 30, 465 + 600 + 600);
+    check_level3("cublasSsymm_v2", 1, 2.0 * 30 * 20 * 20, 210 + 600 + 600);
+    check_level3("cublasStrsm_v2", 0, 30.0 * 20 * 30, 465 + 600 + 600);
+    check_level3("cublasSsyrk_v2", 255, 20.0 * 21 * 10, 200 + 210);
+    check_level3("cublasSsyrkx", 255, 20.0 * 21 * 10, 200 + 200 + 210);
+    check_level3("cublasSsyr2k_v2", 255, 2 * 20.0 * 21 * 10, 200 + 200 + 210);
+    struct trace_signature s = gemm(30, 20, 10, R32F, C32);
+    struct work w;
+    s.kind = TRACE_CALL_LEVEL3;
+    work_of_signature(&s, "cublasSnovel", &w);
+    assert_false(w.shape_known);
+    work_of_signature(&s, NULL, &w);
+    assert_false(w.shape_known);
+}
+
+static void test_mixed_sizes_at_the_ridge(void **state)
+{
+    /* 2 M N K = R (b_A M K + b_B N K + b_D M N), N = K = 4096, b = 2, 1, 2 (activations, weight, output), R = 100:
+     * M = 100 * 4096 * 4096 / (2 * 4096^2 - 100 * (2 * 4096 + 2 * 4096)) = 52.5667... */
+    struct trace_signature s = gemm(4096, 1, 4096, R16BF, C32);
+    (void)state;
+    s.type[0] = E4M3;
+    struct work w = work_of(s);
+    assert_true(fabs(work_rows_at_ridge(&w, 100) - 52.566735) < 1e-5);
+    assert_true(isnan(work_rows_at_ridge(&w, NAN)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_roles), cmocka_unit_test(test_bytes), cmocka_unit_test(test_lt_extras),
+        cmocka_unit_test(test_paths), cmocka_unit_test(test_unknown_stays_unknown), cmocka_unit_test(test_gemv),
+        cmocka_unit_test(test_level3), cmocka_unit_test(test_mixed_sizes_at_the_ridge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
