@@ -117,30 +117,31 @@ static double gemm_flops(int type, double m, double n, double k)
 
 /* ---- nesting ---- */
 
-#define NEXT_ARGS call->handle, (cublasOperation_t)g->transa, (cublasOperation_t)g->transb
-#define TYPE(t)   (cudaDataType) g->t
-
-static cublasStatus_t nest_in_ex(struct blas_call *call, const struct blas_gemm *g)
-{
-    const cublasComputeType_t compute = (cublasComputeType_t)g->computeType;
-    const cublasGemmAlgo_t algo = (cublasGemmAlgo_t)g->algo;
-    switch (g->form) {
-    case BLAS_GEMM_BATCHED:
-        return cublasGemmBatchedEx_64(NEXT_ARGS, g->m, g->n, g->k, g->alpha, (const void *const *)g->A, TYPE(Atype),
-                                      g->lda, (const void *const *)g->B, TYPE(Btype), g->ldb, g->beta,
-                                      (void *const *)g->C, TYPE(Ctype), g->ldc, g->batchCount, compute, algo);
-    case BLAS_GEMM_STRIDED:
-        return cublasGemmStridedBatchedEx_64(NEXT_ARGS, g->m, g->n, g->k, g->alpha, g->A, TYPE(Atype), g->lda,
-                                             g->strideA, g->B, TYPE(Btype), g->ldb, g->strideB, g->beta, g->C,
-                                             TYPE(Ctype), g->ldc, g->strideC, g->batchCount, compute, algo);
-    default:
-        if (g->wide)
-            return cublasGemmEx_64(NEXT_ARGS, g->m, g->n, g->k, g->alpha, g->A, TYPE(Atype), g->lda, g->B, TYPE(Btype),
-                                   g->ldb, g->beta, g->C, TYPE(Ctype), g->ldc, compute, algo);
-        return cublasGemmEx(NEXT_ARGS, (int)g->m, (int)g->n, (int)g->k, g->alpha, g->A, TYPE(Atype), (int)g->lda, g->B,
-                            TYPE(Btype), (int)g->ldb, g->beta, g->C, TYPE(Ctype), (int)g->ldc, compute, algo);
+/* The Ex entry of the same form and width. */
+#define NEST_IN_EX(function, suffix, index)                                                                            \
+    static cublasStatus_t function(cublasHandle_t handle, const struct blas_gemm *g)                                   \
+    {                                                                                                                  \
+        const cublasOperation_t transa = (cublasOperation_t)g->transa, transb = (cublasOperation_t)g->transb;          \
+        const cudaDataType a = (cudaDataType)g->Atype, b = (cudaDataType)g->Btype, c = (cudaDataType)g->Ctype;         \
+        const cublasComputeType_t compute = (cublasComputeType_t)g->computeType;                                       \
+        const cublasGemmAlgo_t algo = (cublasGemmAlgo_t)g->algo;                                                       \
+        const index m = (index)g->m, n = (index)g->n, k = (index)g->k, count = (index)g->batchCount;                   \
+        const index lda = (index)g->lda, ldb = (index)g->ldb, ldc = (index)g->ldc;                                     \
+        switch (g->form) {                                                                                             \
+        case BLAS_GEMM_BATCHED:                                                                                        \
+            return cublasGemmBatchedEx##suffix(handle, transa, transb, m, n, k, g->alpha, g->A, a, lda, g->B, b, ldb,  \
+                                               g->beta, g->C, c, ldc, count, compute, algo);                           \
+        case BLAS_GEMM_STRIDED:                                                                                        \
+            return cublasGemmStridedBatchedEx##suffix(handle, transa, transb, m, n, k, g->alpha, g->A, a, lda,         \
+                                                      g->strideA, g->B, b, ldb, g->strideB, g->beta, g->C, c, ldc,     \
+                                                      g->strideC, count, compute, algo);                               \
+        default:                                                                                                       \
+            return cublasGemmEx##suffix(handle, transa, transb, m, n, k, g->alpha, g->A, a, lda, g->B, b, ldb,         \
+                                        g->beta, g->C, c, ldc, compute, algo);                                         \
+        }                                                                                                              \
     }
-}
+NEST_IN_EX(nest_in_ex, , int)
+NEST_IN_EX(nest_in_ex_64, _64, int64_t)
 
 static cublasStatus_t describe(cublasLtMatrixLayout_t *layout, const struct blas_gemm *g, int type, int64_t rows,
                                int64_t cols, int64_t ld, int64_t stride)
@@ -210,7 +211,9 @@ void blas_gemm(struct blas_call *call, const struct blas_gemm *gemm)
         blas_note_real(call, "flops", flops);
         blas_note_real(call, "bytes", bytes);
         blas_note_text(call, "path", path);
-        blas_settle(call, (int)(gemm->ex ? nest_in_lt(call, gemm) : nest_in_ex(call, gemm)));
+        blas_settle(call, (int)(gemm->ex     ? nest_in_lt(call, gemm)
+                                : gemm->wide ? nest_in_ex_64(call->handle, gemm)
+                                             : nest_in_ex(call->handle, gemm)));
         return;
     }
     blas_launch_gemm(call, path, gemm->transa, gemm->transb, gemm->m, gemm->n, 0, gemm->batchCount, flops, bytes);

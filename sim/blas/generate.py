@@ -501,29 +501,36 @@ def check_source(what):
 
 
 def null_calls(library):
-    """All entries with every pointer NULL and every number 16 (so that nothing returns early)."""
+    """All entries as functions of their pointers; every number is 16, so that nothing returns early."""
     text = PREAMBLE.format(source="cublas.list" if library == "cublas" else "cublaslt.list")
     text += '#include "sim_blas_all.h"\n'
     made = []
     for e in entries_of(library):
-        args = []
+        args, pointers, handle, optional = [], 0, -1, 0
         for p in e.params:
             if p.pointer:
-                args.append("NULL")
+                if p.type in ("cublasHandle_t", "cublasLtHandle_t"):
+                    handle = pointers
+                if p.type == "cudaStream_t" or p.name in ("workspace", "algo"):
+                    optional |= 1 << pointers
+                type_ = "void *" if p.array else p.type
+                args.append(f"({type_})(uintptr_t)pointers[{pointers}]")
+                pointers += 1
             elif p.type == "char":
                 args.append({"side": "'L'", "uplo": "'L'", "diag": "'N'"}.get(p.name, "'N'"))
             elif p.type in COMPLEX or p.type == "__half":
                 args.append(f"({p.type}){{0}}")
             elif p.type in ENUMS or p.type.startswith(("cublas", "cuda", "library")):
-                args.append(f"({p.type})0")
+                args.append(f"({p.type}){68 if p.type == 'cublasComputeType_t' else 0}")
             else:
                 args.append("16")
         expression = f"{e.name}({', '.join(args)})"
         body = f"    return (long)(intptr_t){expression};" if e.returns not in (
             "void", "float", "double") + COMPLEX else f"    (void){expression};\n    return 0;"
-        text += f"static long call_{e.name}(void)\n{{\n{body}\n}}\n"
+        text += f"static long call_{e.name}(void *const *pointers)\n{{\n    (void)pointers;\n{body}\n}}\n"
         status = e.returns == STATUS
-        made.append(f'    {{"{e.name}", "{e.kind}", {"true" if status else "false"}, call_{e.name}}},\n')
+        made.append(f'    {{"{e.name}", "{e.kind}", {"true" if status else "false"}, {pointers}, {handle}, '
+                    f"{optional}u, call_{e.name}}},\n")
     return text + f"const struct null_call {library}_null_calls[] = {{\n" + "".join(made) + "    {0},\n};\n"
 
 
@@ -532,7 +539,9 @@ def all_declarations():
     text = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by sim/blas/generate.py. */\n#include <cublasLt.h>\n#include <stdbool.h>\n"
     text += "typedef struct { unsigned short x; } __half;\ntypedef struct { unsigned short x; } __nv_bfloat16;\n"
     text += "typedef cublasStatus_t cublasStatus;\n"
-    text += "struct null_call { const char *name, *kind; bool returns_status; long (*call)(void); };\n"
+    text += ("/* optional: a bit for each pointer that may be NULL; handle: which pointer is one, or -1. */\n"
+             "struct null_call {\n    const char *name, *kind;\n    bool returns_status;\n    int pointers, handle;\n"
+             "    unsigned optional;\n    long (*call)(void *const *pointers);\n};\n")
     text += "extern const struct null_call cublas_null_calls[], cublasLt_null_calls[];\n"
     return text + "".join(e.declare() + ";\n" for e in entries_of("cublas") if is_legacy(e) or "cpp" in e.flags)
 
