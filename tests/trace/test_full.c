@@ -126,16 +126,14 @@ static void address_space_limit(void **state)
     char folder[PATH_MAX], path[1][PATH_MAX];
     struct seen seen;
     (void)state;
-    folder_make(folder);
-    int status = in_child(write_in_little_space, folder, NULL);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    (void)status, (void)seen, (void)path; /* their own shadow is beyond any such limit */
-#else
-    assert_int_equal(status, 0);
+    skip(); /* the sanitizer's own shadow is beyond any such limit */
+#endif
+    folder_make(folder);
+    assert_int_equal(in_child(write_in_little_space, folder, NULL), 0);
     folder_traces(folder, 0, 1, path);
     assert_true(read_path(path[0], &seen, NULL, NULL));
     assert_int_equal(seen.of_type[TRACE_RECORD_CALL], 500000);
-#endif
     folder_remove(folder);
 }
 

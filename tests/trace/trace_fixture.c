@@ -36,7 +36,7 @@ void folder_remove(const char *path)
     rmdir(path);
 }
 
-void folder_traces(const char *path, pid_t pid, size_t count, char paths[][PATH_MAX])
+size_t folder_find(const char *path, pid_t pid, size_t most, char paths[][PATH_MAX])
 {
     DIR *folder = opendir(path);
     struct dirent *found;
@@ -50,11 +50,17 @@ void folder_traces(const char *path, pid_t pid, size_t count, char paths[][PATH_
         if (length < suffix || strcmp(found->d_name + length - suffix, TRACE_FILE_SUFFIX) != 0 ||
             (pid && strncmp(found->d_name, prefix, strlen(prefix)) != 0))
             continue;
-        if (have < count && snprintf(paths[have], PATH_MAX, "%s/%s", path, found->d_name) >= PATH_MAX)
+        if (have < most && snprintf(paths[have], PATH_MAX, "%s/%s", path, found->d_name) >= PATH_MAX)
             die("path too long");
         have++;
     }
     closedir(folder);
+    return have;
+}
+
+void folder_traces(const char *path, pid_t pid, size_t count, char paths[][PATH_MAX])
+{
+    size_t have = folder_find(path, pid, count, paths);
     if (have != count) {
         fprintf(stderr, "fixture: %zu traces in %s, expected %zu\n", have, path, count);
         abort();

@@ -16,7 +16,9 @@
 /* A new folder below TMPDIR, removed with all files in it by folder_remove(). */
 void folder_make(char path[PATH_MAX]);
 void folder_remove(const char *path);
-/* Paths of the traces in FOLDER, of process PID only unless 0; fails the program if there are not COUNT. */
+/* Paths of the traces in FOLDER, of process PID only unless 0; returns how many there are, MOST or less of them in PATHS. */
+size_t folder_find(const char *folder, pid_t pid, size_t most, char paths[][PATH_MAX]);
+/* Fails the program if there are not COUNT. */
 void folder_traces(const char *folder, pid_t pid, size_t count, char paths[][PATH_MAX]);
 
 /* What a reader saw. */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_seeds FOLDER: inputs of fuzz_reader to start from, one of each kind of block and record. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "trace/record_types.h"
+#include "trace_fixture.h"
+
+static void write_seed(const char *folder, const char *name, unsigned char flags, const struct builder *b, size_t last)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    CHECK(file);
+    fputc(flags, file);
+    for (size_t at = 0; at < b->size; at += TRACE_BLOCK_BYTES) {
+        size_t length = at + TRACE_BLOCK_BYTES < b->size ? 1024 : last;
+        fputc((int)(length & 255), file);
+        fputc((int)(length >> 8), file);
+        fwrite(b->bytes + at, 1, length, file);
+    }
+    CHECK(fclose(file) == 0);
+}
+
+static void add_one_of_each(struct builder *b)
+{
+    static const unsigned char zeros[1024];
+    uint32_t signature = builder_signature(b, 4), shape = 0;
+    for (size_t i = 0; i < record_type_count; i++) {
+        const struct record_type *type = &record_types[i];
+        if (type->check && type->type != TRACE_RECORD_DEVICE) {
+            builder_text(b, (uint16_t)type->type, "some text");
+            continue;
+        }
+        uint32_t at = builder_add(b, (uint16_t)type->type, zeros, type->least_bytes);
+        uint32_t *refers_to = (uint32_t *)(void *)(builder_record(b, at) + 1);
+        if (type->type == TRACE_RECORD_LAUNCH_SHAPE)
+            shape = at;
+        if (type->refers_to)
+            *refers_to = type->refers_to == TRACE_RECORD_SIGNATURE ? signature : shape;
+    }
+}
+
+int main(int count, char **argument)
+{
+    CHECK(count == 2);
+    for (unsigned char flags = 0; flags < 8; flags++) {
+        struct builder b = {0};
+        char name[32];
+        builder_small(&b, 2);
+        builder_block(&b, TRACE_BLOCK_SLOTS);
+        memset(builder_record(&b, TRACE_HEADER_BYTES), 1, 512);
+        builder_block(&b, TRACE_BLOCK_RECORDS);
+        add_one_of_each(&b);
+        builder_seal(&b);
+        snprintf(name, sizeof name, "seed-%u", flags);
+        write_seed(argument[1], name, flags, &b, b.position);
+        builder_free(&b);
+    }
+    return 0;
+}
