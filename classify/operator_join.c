@@ -178,6 +178,14 @@ static void add_launch(struct operator_join *join, const struct trace_item *item
     join->launches[*index].launches++;
 }
 
+static void add_failed_call(struct operator_join *join, const struct trace_item *item)
+{
+    struct joined_signature *signature = find_signature(join, item->signature);
+    signature->failed++;
+    signature->failed_status = ((const struct trace_call_failed *)item->record)->status;
+    join->failed_calls++;
+}
+
 static void count_execution(struct joined_kernels *row, const struct trace_kernel *kernel)
 {
     /* Kernels of a graph keep the call id of the capture: each replay has a correlation id of its own. */
@@ -265,8 +273,7 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         join->calls++;
         break;
     case TRACE_RECORD_CALL_FAILED:
-        find_signature(join, item->signature)->failed++;
-        join->failed_calls++;
+        add_failed_call(join, item);
         break;
     case TRACE_RECORD_LAUNCH:
         add_launch(join, item);

@@ -30,6 +30,7 @@ struct joined_signature {
     uint64_t id;
     struct trace_signature content;
     uint64_t calls, failed;
+    int32_t failed_status;  /* of the last failed call */
 };
 
 enum { JOINED_RECENT_CALLS = 8 };

@@ -238,11 +238,10 @@ static void merge_calls(struct reading *reading, struct operator_join *join, con
             op->calls += here < left ? here : left;
             left -= here < left ? here : left;
         }
-        if (!left && !signature->failed)
-            continue;
+        if (!left)
+            continue; /* failed calls have no row: merge_failures() counts them */
         struct operator *op = operator_of_call(reading, join, signature, only);
         op->calls += left;
-        op->failed_calls += signature->failed;
         op->timed |= timed;
     }
 }
@@ -270,6 +269,32 @@ static void merge_launches(struct reading *reading, struct operator_join *join, 
         op->calls_known = true;
         op->calls += left;
         op->timed |= timed;
+    }
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void merge_failures(struct session *session, const struct operator_join *join)
+{
+    for (size_t i = 0; i < join->signature_count; i++) {
+        const struct joined_signature *signature = &join->signatures[i];
+        const char *name = operator_join_entry(join, signature->content.entry);
+        size_t f = 0;
+        if (!signature->failed)
+            continue;
+        while (f < session->failure_count && (session->failures[f].status != signature->failed_status ||
+                                              !same_text(session->failures[f].name, name)))
+            f++;
+        if (f == session->failure_count) {
+            session->failures = allocate_grow(session->failures, session->failure_count,
+                                              &session->failure_capacity, sizeof *session->failures);
+            session->failures[session->failure_count++] =
+                (struct session_failure){allocate_text(name), signature->failed_status, 0};
+        }
+        session->failures[f].calls += signature->failed;
     }
 }
 
@@ -352,6 +377,7 @@ static void merge_process(struct reading *reading, struct operator_join *join, b
     merge_kernels(reading, join, device_of);
     merge_calls(reading, join, device_of, timed);
     merge_launches(reading, join, device_of, timed);
+    merge_failures(reading->session, join);
     free(device_of);
 }
 
@@ -552,7 +578,7 @@ static void name_operator(const struct reading *reading, size_t index)
     op->shape_source = op->name ? TRACE_NAME_ONLY : TRACE_NONE;
 }
 
-/* Rows of nothing but failed calls are counted in the coverage and shown nowhere else. */
+/* Rows without anything, as of signatures that only a lost call used. */
 static void drop_empty_operators(struct session *session)
 {
     size_t kept = 0;
@@ -702,6 +728,9 @@ void session_close(struct session *session)
         free(session->operators[i].name);
     for (size_t i = 0; i < session->bad_file_count; i++)
         free(session->bad_files[i].text);
+    for (size_t i = 0; i < session->failure_count; i++)
+        free(session->failures[i].name);
+    free(session->failures);
     free(session->devices);
     free(session->processes);
     free(session->operators);

@@ -63,7 +63,7 @@ struct operator {
     struct work work;
     enum trace_provenance shape_source;
     bool calls_known;             /* false: kernels whose launch nobody saw */
-    uint64_t calls, failed_calls;
+    uint64_t calls;
     uint64_t executions;          /* calls that TIME_NS covers; graph replays count */
     bool timed;                   /* some process could have timed it */
     uint64_t kernels, time_ns;
@@ -86,6 +86,13 @@ struct session_coverage {
     double gpu_time_share[SESSION_PROVENANCE_COUNT]; /* of gpu_time_ns */
 };
 
+/* Calls of one library function that failed alike. */
+struct session_failure {
+    char *name;                   /* NULL: not known */
+    int32_t status;               /* what the last of them returned */
+    uint64_t calls;
+};
+
 struct session_bad_file {
     char *text;                   /* one line: which, and why */
     bool newer_major;
@@ -101,6 +108,8 @@ struct session {
     struct operator *operators;   /* longest time first */
     size_t operator_count, operator_capacity;
     struct session_coverage coverage;
+    struct session_failure *failures;
+    size_t failure_count, failure_capacity;
     struct session_bad_file *bad_files; /* traces that could not be read at all */
     size_t bad_file_count, bad_file_capacity;
     size_t trace_count;           /* files that look like traces by name */

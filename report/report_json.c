@@ -231,7 +231,6 @@ static json_t *operator_object(const struct operator *op)
     set(object, "device", size_or_null(op->device));
     set_shape(object, op);
     set(object, "calls", count_or_null(op->calls_known, op->calls));
-    set(object, "failed_calls", count_or_null(op->calls_known, op->failed_calls));
     set(object, "executions", count_or_null(op->of_call && op->timed, op->executions));
     set(object, "kernels", count_or_null(op->timed, op->kernels));
     set(object, "blocks", count_or_null(op->widest_blocks, op->widest_blocks));
@@ -270,6 +269,19 @@ static json_t *session_object(const struct session_info *info)
     return object;
 }
 
+static json_t *failures_array(const struct session *session)
+{
+    json_t *failures = json_array();
+    for (size_t i = 0; i < session->failure_count; i++) {
+        json_t *object = json_object();
+        set(object, "name", text_or_null(session->failures[i].name));
+        set(object, "status", json_integer(session->failures[i].status));
+        set(object, "calls", count(session->failures[i].calls));
+        json_array_append_new(failures, object);
+    }
+    return failures;
+}
+
 static json_t *problems_array(const struct session *session)
 {
     json_t *problems = json_array();
@@ -296,6 +308,7 @@ bool report_json(const struct session *session, FILE *out)
     set(root, "problems", problems_array(session));
     set(root, "devices", devices);
     set(root, "coverage", coverage_object(&session->coverage));
+    set(root, "failures", failures_array(session));
     set(root, "processes", processes);
     set(root, "operators", operators);
     bool written = !json_dumpf(root, out, JSON_INDENT(2)) && fputc('\n', out) != EOF;

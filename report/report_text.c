@@ -260,6 +260,18 @@ static void print_coverage(const struct session *session, FILE *out)
     print_losses(c, out);
 }
 
+static void print_failures(const struct session *session, FILE *out)
+{
+    char text[FORMAT_BYTES];
+    for (size_t i = 0; i < session->failure_count; i++) {
+        const struct session_failure *failure = &session->failures[i];
+        print_label(out, i ? "" : "failed");
+        fprintf(out, "%s of ", format_count(text, failure->calls));
+        print_safe(out, failure->name, 60);
+        fprintf(out, ", status %" PRId32 "\n", failure->status);
+    }
+}
+
 /* ---- advice ---- */
 
 static void print_shape(const struct operator *op, FILE *out)
@@ -322,8 +334,11 @@ bool report_text(const struct session *session, size_t rows, FILE *out)
         print_device(session, (int)i, out);
     print_processes(session, out);
     print_coverage(session, out);
-    fputc('\n', out);
-    operator_table_print(session, rows, out);
+    print_failures(session, out);
+    if (session->operator_count) {
+        fputc('\n', out);
+        operator_table_print(session, rows, out);
+    }
     print_advice(session, out);
     return !fflush(out) && !ferror(out);
 }
