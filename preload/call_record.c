@@ -13,6 +13,52 @@
 
 _Thread_local struct preload_depth preload_depth;
 
+#define UNKNOWN_4 {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN}
+
+const struct trace_signature call_signature_cublas = {
+    .library = TRACE_LIBRARY_CUBLAS,
+    .provenance = TRACE_EXACT,
+    .batch = 1,
+    .math_mode = TRACE_UNKNOWN,
+    .epilogue = VENDOR_EPILOGUE_DEFAULT,
+    .type_bias = TRACE_UNKNOWN,
+    .type_aux = TRACE_UNKNOWN,
+    .scale_mode = UNKNOWN_4,
+    .pointer_mode = TRACE_U8_UNKNOWN,
+    .fill_mode = TRACE_U8_UNKNOWN,
+    .side = TRACE_U8_UNKNOWN,
+    .aux_ld = TRACE_UNKNOWN,
+};
+
+/* Nothing is known before the descriptors are read. */
+const struct trace_signature call_signature_lt = {
+    .kind = TRACE_CALL_GEMM,
+    .library = TRACE_LIBRARY_CUBLASLT,
+    .provenance = TRACE_DESCRIPTOR,
+    .flags = TRACE_SIGNATURE_ARGS_NOT_READ,
+    .trans_a = TRACE_U8_UNKNOWN,
+    .trans_b = TRACE_U8_UNKNOWN,
+    .m = TRACE_UNKNOWN,
+    .n = TRACE_UNKNOWN,
+    .k = TRACE_UNKNOWN,
+    .batch = TRACE_UNKNOWN,
+    .ld = UNKNOWN_4,
+    .batch_stride = UNKNOWN_4,
+    .type = UNKNOWN_4,
+    .type_compute = TRACE_UNKNOWN,
+    .type_scale = TRACE_UNKNOWN,
+    .math_mode = TRACE_UNKNOWN,
+    .epilogue = TRACE_UNKNOWN,
+    .type_bias = TRACE_UNKNOWN,
+    .type_aux = TRACE_UNKNOWN,
+    .order = UNKNOWN_4,
+    .scale_mode = UNKNOWN_4,
+    .pointer_mode = TRACE_U8_UNKNOWN,
+    .fill_mode = TRACE_U8_UNKNOWN,
+    .side = TRACE_U8_UNKNOWN,
+    .aux_ld = TRACE_UNKNOWN,
+};
+
 static void slot_set(uint64_t *field, uint64_t value)
 {
     __atomic_store_n(field, value, __ATOMIC_RELAXED);
@@ -36,7 +82,7 @@ static void slot_begin(struct trace_slot *slot, const struct call_request *reque
 
 bool call_record_begin(struct call_request *request)
 {
-    struct trace_thread *thread = trace_thread_get();
+    struct trace_thread *thread = preload_thread();
     if (!thread)
         return false;
     kernel_timing_start_if_needed(NULL); /* cuBLAS tells the stream only afterwards */
@@ -51,7 +97,7 @@ bool call_record_begin(struct call_request *request)
 }
 
 /* The library's own word for how HANDLE works. A getter that is missing or refuses leaves the value unknown. */
-static void ask_handle(struct call_request *request, const void *real)
+static inline void ask_handle(struct call_request *request, const void *real)
 {
     cublasHandle_t handle = request->handle;
     if (!handle)
@@ -70,7 +116,7 @@ static void ask_handle(struct call_request *request, const void *real)
 }
 
 /* Reads alpha and beta where the pointer mode says that they are on the host, and nowhere else. */
-static void read_scalars(struct call_request *request)
+static inline void read_scalars(struct call_request *request)
 {
     struct trace_signature *s = &request->signature;
     switch (s->pointer_mode) {
@@ -95,19 +141,14 @@ static void read_scalars(struct call_request *request)
     }
 }
 
-static void ask_library(struct call_request *request, const void *real)
+static inline void ask_library(struct call_request *request, const void *real)
 {
-    switch (request->scalars) {
-    case CALL_SCALARS_BY_MODE:
+    if (__builtin_expect(request->scalars == CALL_SCALARS_BY_MODE, 1))
         ask_handle(request, real);
-        break;
-    case CALL_SCALARS_BY_VALUE:
-        request->signature.pointer_mode = VENDOR_POINTER_HOST;
-        break;
-    case CALL_SCALARS_LT:
+    else if (request->scalars == CALL_SCALARS_LT)
         lt_shapes_read(&request->lt, real, &request->signature);
-        break;
-    }
+    else
+        request->signature.pointer_mode = VENDOR_POINTER_HOST;
     read_scalars(request);
 }
 

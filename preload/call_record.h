@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a cuBLAS call's arguments to its record. The words in which cublas_calls.def says what arguments mean are the
- * macros below; each fills fields of struct call_request from by-value arguments and addresses, following no pointer. */
+/* From a cuBLAS call's arguments to its record. A wrapper fills a struct call_request from by-value arguments and
+ * addresses, following no pointer (the words of cublas_calls.def are its assignments, see cublas_wrappers.c). */
 #ifndef PRELOAD_CALL_RECORD_H
 #define PRELOAD_CALL_RECORD_H
 
@@ -36,14 +36,14 @@ struct call_request {
     uint64_t start_ticks, call_id;
 };
 
-/* False: nobody records this call, make it and return. */
+/* False: nobody records this call, make it and return. To be asked only if call_record_wanted(). */
 bool call_record_begin(struct call_request *request);
 /* REAL: the function that was called. */
 void call_record_end(struct call_request *request, int status, const void *real);
 
 static inline bool call_record_wanted(void)
 {
-    return !preload_depth.call && preload_is_on();
+    return !preload_depth.call && !atomic_load_explicit(&preload_off, memory_order_relaxed);
 }
 
 static inline uint8_t call_operation(int operation)
@@ -89,39 +89,8 @@ static inline int call_scale_type(int compute, int type_c)
     }
 }
 
-/* clang-format off */
-
-/* What every request starts with. A gemv is m x n as cuBLAS names A, with k = 1; its ld are A's, incx, incy. */
-#define CALL_REQUEST_COMMON(entry_id)                                                                                    \
-    .signature.entry = (entry_id), .signature.epilogue = VENDOR_EPILOGUE_DEFAULT,                                        \
-    .signature.type_bias = TRACE_UNKNOWN, .signature.type_aux = TRACE_UNKNOWN, .signature.math_mode = TRACE_UNKNOWN,     \
-    .signature.scale_mode = {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN},                                \
-    .signature.pointer_mode = TRACE_U8_UNKNOWN, .signature.fill_mode = TRACE_U8_UNKNOWN,                                 \
-    .signature.side = TRACE_U8_UNKNOWN, .signature.aux_ld = TRACE_UNKNOWN
-
-#define CALL_REQUEST_CUBLAS                                                                                              \
-    .signature.library = TRACE_LIBRARY_CUBLAS, .signature.provenance = TRACE_EXACT
-#define CALL_REQUEST_GEMM_SIZES(m_, n_, k_)                                                                              \
-    CALL_REQUEST_CUBLAS, .signature.kind = TRACE_CALL_GEMM,                                                              \
-    .signature.m = (m_), .signature.n = (n_), .signature.k = (k_)
-#define CALL_REQUEST_GEMV_SIZES(m_, n_)                                                                                  \
-    CALL_REQUEST_CUBLAS, .signature.kind = TRACE_CALL_GEMV,                                                              \
-    .signature.m = (m_), .signature.n = (n_), .signature.k = 1
-#define CALL_REQUEST_TYPES(a_, b_, c_, compute_, scale_)                                                                 \
-    .signature.type = {(a_), (b_), (c_), (c_)}, .signature.type_compute = (compute_), .signature.type_scale = (scale_)
-
-#define CALL_REQUEST_LT(desc_, a_, b_, c_, d_)                                                                           \
-    .signature.library = TRACE_LIBRARY_CUBLASLT, .signature.provenance = TRACE_DESCRIPTOR,                               \
-    .signature.kind = TRACE_CALL_GEMM, .signature.flags = TRACE_SIGNATURE_ARGS_NOT_READ,                                 \
-    .signature.trans_a = TRACE_U8_UNKNOWN, .signature.trans_b = TRACE_U8_UNKNOWN,                                        \
-    .signature.m = TRACE_UNKNOWN, .signature.n = TRACE_UNKNOWN, .signature.k = TRACE_UNKNOWN,                            \
-    .signature.batch = TRACE_UNKNOWN,                                                                                    \
-    .signature.ld = {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN},                                        \
-    .signature.batch_stride = {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN},                              \
-    .signature.type = {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN},                                      \
-    .signature.type_compute = TRACE_UNKNOWN, .signature.type_scale = TRACE_UNKNOWN,                                      \
-    .lt = {.desc = (desc_), .layout = {(a_), (b_), (c_), (d_)}}
-
-/* clang-format on */
+/* All that hashed into a signature before a wrapper fills in what its arguments say: copied whole, which is cheaper than
+ * clearing and setting, and leaves no byte undefined. */
+extern const struct trace_signature call_signature_cublas, call_signature_lt;
 
 #endif

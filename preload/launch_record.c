@@ -30,7 +30,7 @@ static void slot_begin(struct trace_slot *slot, const struct launch_request *r)
 
 bool launch_record_begin(struct launch_request *request)
 {
-    struct trace_thread *thread = trace_thread_get();
+    struct trace_thread *thread = preload_thread();
     if (!thread)
         return false;
     if (!request->stream)

@@ -31,7 +31,7 @@ void launch_record_end(struct launch_request *request, int status);
 
 static inline bool launch_record_wanted(void)
 {
-    return !preload_depth.launch && preload_is_on();
+    return !preload_depth.launch && !atomic_load_explicit(&preload_off, memory_order_relaxed);
 }
 
 #endif

@@ -226,7 +226,7 @@ bool preload_start(void)
 PRELOAD_EXPORT int InitializeInjection(void)
 {
     int saved_errno = errno;
-    if (preload_is_on())
+    if (!atomic_load(&preload_off) && (trace_writer_is_open() || preload_start()))
         kernel_timing_start_from_injection();
     errno = saved_errno;
     return 1;

@@ -19,12 +19,13 @@ bool preload_start(void);
  * written under another number. Not 0 while recording. */
 extern _Atomic unsigned preload_incarnation;
 
-/* At the head of every wrapper that records. */
-static inline bool preload_is_on(void)
+/* The calling thread's place in the trace, which is started if need be. NULL: this call is not recorded. */
+static inline struct trace_thread *preload_thread(void)
 {
-    if (__builtin_expect(atomic_load_explicit(&preload_off, memory_order_relaxed), 0))
-        return false;
-    return __builtin_expect(trace_writer_is_open(), 1) || preload_start();
+    struct trace_thread *thread = trace_thread_get();
+    if (__builtin_expect(thread != NULL, 1))
+        return thread;
+    return !trace_writer_is_open() && preload_start() ? trace_thread_get() : NULL;
 }
 
 #endif

@@ -46,10 +46,8 @@ static uint64_t part(const void *value, unsigned bytes, unsigned index)
     }
 }
 
-enum trace_scalar scalar_classify(const void *value, int type)
+enum trace_scalar scalar_classify_by_table(const void *value, int type)
 {
-    if (!value)
-        return TRACE_SCALAR_UNKNOWN;
     for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
         const struct scalar_type *row = &scalar_types[i];
         if (row->type != type)

@@ -21,6 +21,7 @@ static void real_types(void **state)
                                           TRACE_SCALAR_OTHER, TRACE_SCALAR_OTHER, TRACE_SCALAR_OTHER};
     for (int k = 0; k < 6; k++) {
         assert_int_equal(scalar_classify(&f[k], VENDOR_R_32F), expected[k]);
+        assert_int_equal(scalar_classify_by_table(&f[k], VENDOR_R_32F), expected[k]);
         assert_int_equal(scalar_classify(&d[k], VENDOR_R_64F), expected[k]);
         assert_int_equal(scalar_classify(&h[k], VENDOR_R_16F), expected[k]);
         assert_int_equal(scalar_classify(&b[k], VENDOR_R_16BF), expected[k]);

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What the shim adds to a call, timing off: instructions by callgrind (exact), nanoseconds (of this machine, now). The fake
+# libraries do next to nothing, so the difference is ours. Prints one line each; fails only if a count of instructions is
+# over its limit. Limits: 300 instructions a cuBLAS call.    usage: bench_call.sh SHIM HOST FOLDER
+set -eu
+shim=$1 host=$2 folder=$3
+rm -rf "$folder" && mkdir -p "$folder"
+repeats=${BENCH_CALLS:-20000} # fewer than the blocks kept ready hold: a drop would be another path
+
+with_shim() {
+    rm -rf "$folder/trace" && mkdir "$folder/trace"
+    LD_PRELOAD=$shim ROOFTAP_DIR=$folder/trace ROOFTAP_TIMING=off "$@"
+}
+best_of() { # the least disturbed run
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do "$@"; done | sort -n | head -1
+}
+collected() { # of the main thread: the helper's work is not on the call path
+    rm -f "$folder"/callgrind.out*
+    "$@" >/dev/null 2>&1
+    sed -n 's/^totals: \([0-9]*\).*/\1/p' "$folder/callgrind.out-01"
+}
+valgrind_run() {
+    valgrind --tool=callgrind --separate-threads=yes --callgrind-out-file="$folder/callgrind.out" "$host" "$1" "$2"
+}
+instructions() { # per call, of a difference, so that start and end drop out
+    few=$(collected "$1" valgrind_run "$2" 1000)
+    many=$(collected "$1" valgrind_run "$2" 5000)
+    echo $(((many - few) / 4000))
+}
+plain() { "$@"; }
+
+failed=0
+bench() { # MODE TITLE INSTRUCTION-LIMIT
+    without_ns=$(best_of plain "$host" "$1" "$repeats")
+    with_ns=$(best_of with_shim "$host" "$1" "$repeats")
+    line="$2: + $(echo "$with_ns $without_ns" | awk '{printf "%.0f", $1 - $2}') ns"
+    if command -v valgrind >/dev/null; then
+        added=$(($(instructions with_shim "$1") - $(instructions plain "$1")))
+        line="$line, + $added instructions"
+        if [ "$3" -gt 0 ] && [ "$added" -gt "$3" ]; then
+            line="$line (limit $3)"
+            failed=1
+        fi
+    else
+        line="$line (no valgrind: instructions not counted)"
+    fi
+    echo "$line"
+}
+bench count "cuBLAS call" 300
+bench lt "cuBLASLt call, shape remembered" 0
+bench lt_new "cuBLASLt call, shape read" 0
+bench launch "kernel launch" 0
+exit $failed
