@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The matrix multiplications of a language model's decode step, from its config.json, by the real cuBLAS interface:
  * q, k, v, o, gate, up and down of each layer, then the vocabulary. Attention and the rest of the step are left out,
- * values are arbitrary. One layer's weights serve all layers, so that it fits a small GPU. */
+ * values are whatever memory holds. One layer's weights serve all layers, so that it fits a small GPU. */
 #include "model_config.h"
 #include "multiplier.h"
 
@@ -141,8 +141,7 @@ static void model_shapes(const struct model_config *config, struct model *model)
 static bool allocate(char **place, size_t bytes, const char *what)
 {
     void *memory = NULL;
-    if (!multiplier_cuda_ok(cudaMalloc(&memory, bytes), what) ||
-        !multiplier_cuda_ok(cudaMemset(memory, 0, bytes), "cudaMemset"))
+    if (!multiplier_cuda_ok(cudaMalloc(&memory, bytes), what))
         return false;
     *place = memory;
     return true;
@@ -206,8 +205,6 @@ static bool run(const struct settings *settings, const struct model_config *conf
     const int layers = settings->layers && settings->layers < config->layers ? settings->layers : config->layers;
     model_shapes(config, &model);
     bool good = model_allocate(&model, settings->batch) && multiplier_open(&multiplier);
-    /* The default stream filled the memory; the multiplications run on another. */
-    good = good && multiplier_cuda_ok(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     for (int step = 0; good && step < settings->steps; step++)
         good = decode_step(&multiplier, &model, layers, settings->batch);
     good = multiplier_close(&multiplier) && good;

@@ -317,7 +317,6 @@ static void launch(struct blas_call *call, const char *kernel, const int64_t blo
     const struct simgpu_dims dims = {
         .grid = {grid_size(blocks[0]), grid_size(blocks[1]), grid_size(blocks[2])},
         .block = {128, 1, 1},
-        .cluster = {1, 1, 1},
     };
     struct simgpu_stream *stream = simgpu_stream_of(call->stream, 0);
     if (!stream || simgpu_launch(stream, simgpu_kernel_by_name(kernel), &dims, NULL, duration_ns, driver_cbid))
