@@ -135,6 +135,16 @@ int simgpu_stream_synchronize(struct simgpu_stream *stream)
     return SIMGPU_SUCCESS;
 }
 
+int simgpu_stream_settle(struct simgpu_stream *stream)
+{
+    core_lock();
+    int result = object_valid(&core_streams, stream) ? SIMGPU_SUCCESS : SIMGPU_INVALID_HANDLE;
+    uint64_t ticket = result ? 0 : stream->legacy ? executor_last() : stream->ticket;
+    core_unlock();
+    executor_wait(ticket);
+    return result;
+}
+
 /* In virtual time a program that finds its stream busy has, by asking, let the time pass. */
 int simgpu_stream_query(struct simgpu_stream *stream)
 {

@@ -11,6 +11,8 @@ struct simgpu_event;
 SIMGPU_API int simgpu_stream_create(unsigned flags, int priority, struct simgpu_stream **stream);
 SIMGPU_API int simgpu_stream_destroy(struct simgpu_stream *stream);
 SIMGPU_API int simgpu_stream_synchronize(struct simgpu_stream *stream);
+/* Waits for what really has to happen, host functions and what follows them; the timeline doesn't move. */
+SIMGPU_API int simgpu_stream_settle(struct simgpu_stream *stream);
 SIMGPU_API int simgpu_stream_query(struct simgpu_stream *stream);
 SIMGPU_API int simgpu_stream_wait(struct simgpu_stream *stream, struct simgpu_event *event, unsigned flags);
 SIMGPU_API int simgpu_stream_get(struct simgpu_stream *stream, unsigned *flags, int *priority, uint32_t *id);
