@@ -11,8 +11,8 @@ static _Atomic int driver_state; /* 0 not bound, 1 being bound, 2 bound */
 static bool bind_functions(struct cuda_driver *driver, void *handle)
 {
     bool complete = true;
-#define FUNCTION(name, needed, parameters)                                                         \
-    *(void **)&driver->name = dlsym(handle, #name);                                                \
+#define FUNCTION(name, needed, parameters)                                                                             \
+    *(void **)&driver->name = dlsym(handle, #name);                                                                    \
     complete = complete && (!(needed) || driver->name);
 #include "cupti/cuda_driver_functions.def"
 #undef FUNCTION

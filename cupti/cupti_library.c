@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where CUPTI may lie, in order: mapped already, named by the user, the loader's own search, beside the CUDA runtime or
- * PyTorch that the process mapped, CUDA_HOME and CUDA_PATH, /usr/local. Nothing is ever unloaded. */
+/* Where CUPTI may lie, in order: mapped already, named by the user, beside the CUDA libraries or PyTorch that the process
+ * mapped (the system's copy may be another release's), the loader's own search, CUDA_HOME and CUDA_PATH, /usr/local.
+ * Nothing is ever unloaded. */
 #include "cupti/cupti_library.h"
 
 #include <dlfcn.h>
@@ -56,8 +57,8 @@ static const struct {
 static bool bind_functions(struct cupti_library *library, void *handle)
 {
     bool complete = true;
-#define FUNCTION(name, needed, parameters)                                                         \
-    *(void **)&library->name = dlsym(handle, #name);                                               \
+#define FUNCTION(name, needed, parameters)                                                                             \
+    *(void **)&library->name = dlsym(handle, #name);                                                                   \
     complete = complete && (!(needed) || library->name);
 #include "cupti/cupti_functions.def"
 #undef FUNCTION
@@ -150,7 +151,8 @@ static bool take_from_places(struct cupti_library *library, const char *soname)
         }
         const char *home = getenv(places[i].variable);
         char folder[768];
-        if (home && *home && (size_t)snprintf(folder, sizeof folder, "%s/%s", home, places[i].pattern) < sizeof folder &&
+        if (home && *home &&
+            (size_t)snprintf(folder, sizeof folder, "%s/%s", home, places[i].pattern) < sizeof folder &&
             take_from_folder(library, folder, soname, places[i].variable))
             return true;
     }
@@ -174,8 +176,9 @@ bool cupti_library_find(struct cupti_library *library, int driver_version, const
         const char *soname = sonames[i].soname;
         if (driver_major && sonames[i].major > driver_major)
             continue;
-        if (take(library, dlopen(soname, RTLD_NOW | RTLD_LOCAL), "found by the loader") ||
-            take_beside_mapped(library, soname) || take_from_places(library, soname))
+        if (take_beside_mapped(library, soname) ||
+            take(library, dlopen(soname, RTLD_NOW | RTLD_LOCAL), "found by the loader") ||
+            take_from_places(library, soname))
             return true;
     }
     snprintf(why, why_bytes,

@@ -165,7 +165,7 @@ enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settin
     int driver_version = 0;
     driver->cuDriverGetVersion(&driver_version);
     bool found = cupti.path[0] || cupti_library_find(&cupti, driver_version, settings->cupti_path, why, sizeof why);
-    dlerror(); /* what our search left there is not the application's */
+    dlerror(), dlerror(); /* what our search left there is not the application's; the second frees it */
     if (!found)
         return refuse(0, "CUPTI", why);
     if (injected && cupti.needs_initialized_driver)

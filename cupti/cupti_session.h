@@ -20,13 +20,13 @@ enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settin
                                                const struct cuda_driver *driver, bool injected);
 
 /* After a start only. */
-bool cupti_session_is_external(void);    /* external correlation is in use */
-bool cupti_session_sees_launches(void);  /* false: nobody tells that kernels are outstanding */
-bool cupti_session_was_used(void);       /* the GPU, ever: a flush in a process that never used it may hang */
-bool cupti_session_take_launched(void);  /* since the last look */
-void cupti_session_flush(void);          /* may block */
+bool cupti_session_is_external(void);   /* external correlation is in use */
+bool cupti_session_sees_launches(void); /* false: nobody tells that kernels are outstanding */
+bool cupti_session_was_used(void);      /* the GPU, ever: a flush in a process that never used it may hang */
+bool cupti_session_take_launched(void); /* since the last look */
+void cupti_session_flush(void);         /* may block */
 uint64_t cupti_session_take_dropped(void);
-uint64_t cupti_session_timestamp(void);  /* 0: not known */
+uint64_t cupti_session_timestamp(void); /* 0: not known */
 
 /* Call path, external correlation. */
 bool cupti_session_push(uint64_t call_id);

@@ -48,6 +48,7 @@ struct nvml {
 static bool nvml_open(struct nvml *nvml)
 {
     void *handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    dlerror(), dlerror(); /* the second frees what a failure left */
     if (!handle)
         return false;
     *(void **)&nvml->init = dlsym(handle, "nvmlInit_v2");

@@ -194,26 +194,43 @@ static void take_copy(struct trace_copy copy)
 
 static void take_memcpy(const struct cupti_memcpy_record *r)
 {
-    take_copy((struct trace_copy){
-        .start_ns = r->start_ns, .end_ns = r->end_ns, .bytes = r->bytes, .kind = TRACE_COPY_MEMCPY,
-        .direction = r->copy_kind, .device = r->device, .stream = r->stream, .correlation_id = r->correlation_id,
-        .graph_id = r->graph_id, .graph_node_id = r->graph_node_id});
+    take_copy((struct trace_copy){.start_ns = r->start_ns,
+                                  .end_ns = r->end_ns,
+                                  .bytes = r->bytes,
+                                  .kind = TRACE_COPY_MEMCPY,
+                                  .direction = r->copy_kind,
+                                  .device = r->device,
+                                  .stream = r->stream,
+                                  .correlation_id = r->correlation_id,
+                                  .graph_id = r->graph_id,
+                                  .graph_node_id = r->graph_node_id});
 }
 
 static void take_memcpy_peer(const struct cupti_memcpy_peer_record *r)
 {
-    take_copy((struct trace_copy){
-        .start_ns = r->start_ns, .end_ns = r->end_ns, .bytes = r->bytes, .kind = TRACE_COPY_MEMCPY,
-        .direction = r->copy_kind, .device = r->device, .stream = r->stream, .correlation_id = r->correlation_id,
-        .graph_id = r->graph_id, .graph_node_id = r->graph_node_id});
+    take_copy((struct trace_copy){.start_ns = r->start_ns,
+                                  .end_ns = r->end_ns,
+                                  .bytes = r->bytes,
+                                  .kind = TRACE_COPY_MEMCPY,
+                                  .direction = r->copy_kind,
+                                  .device = r->device,
+                                  .stream = r->stream,
+                                  .correlation_id = r->correlation_id,
+                                  .graph_id = r->graph_id,
+                                  .graph_node_id = r->graph_node_id});
 }
 
 static void take_memset(const struct cupti_memset_record *r)
 {
-    take_copy((struct trace_copy){
-        .start_ns = r->start_ns, .end_ns = r->end_ns, .bytes = r->bytes, .kind = TRACE_COPY_MEMSET,
-        .device = r->device, .stream = r->stream, .correlation_id = r->correlation_id, .graph_id = r->graph_id,
-        .graph_node_id = r->graph_node_id});
+    take_copy((struct trace_copy){.start_ns = r->start_ns,
+                                  .end_ns = r->end_ns,
+                                  .bytes = r->bytes,
+                                  .kind = TRACE_COPY_MEMSET,
+                                  .device = r->device,
+                                  .stream = r->stream,
+                                  .correlation_id = r->correlation_id,
+                                  .graph_id = r->graph_id,
+                                  .graph_node_id = r->graph_node_id});
 }
 
 static void take_record(const struct cupti_record *record)

@@ -18,10 +18,10 @@
 /* ---- call path ---- */
 
 struct kernel_timing_context {
-    uint64_t call_id;      /* the outermost call in flight in this thread, 0: none */
-    uint32_t last_launch;  /* newest table entry made under it, index + 1; 0: none */
-    uint32_t launches;     /* entries made under it */
-    uint32_t external;     /* external correlation: an id was pushed */
+    uint64_t call_id;     /* the outermost call in flight in this thread, 0: none */
+    uint32_t last_launch; /* newest table entry made under it, index + 1; 0: none */
+    uint32_t launches;    /* entries made under it */
+    uint32_t external;    /* external correlation: an id was pushed */
     uint32_t reserved[11];
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct kernel_timing_context) == 64, "one cache line");

@@ -10,7 +10,7 @@
 enum { OWNER_PENDING = 0xfe, OWNER_FAILED = 0xff };
 
 struct launch_entry {
-    _Atomic uint64_t key;   /* correlation id | previous entry of the call + 1, 24 bits << 32 | owner << 56 */
+    _Atomic uint64_t key; /* correlation id | previous entry of the call + 1, 24 bits << 32 | owner << 56 */
     _Atomic uint64_t call_id;
     _Atomic uint64_t owner_id;
     _Atomic uint64_t check; /* over the three, and never 0 for one that was written */
@@ -80,7 +80,8 @@ void launch_join_note(uint32_t correlation_id, uint64_t call_id, uint32_t *chain
     *chain = index + 1;
 }
 
-uint32_t launch_join_publish(uint32_t chain, uint32_t count, uint64_t call_id, enum trace_owner owner, uint64_t owner_id)
+uint32_t launch_join_publish(uint32_t chain, uint32_t count, uint64_t call_id, enum trace_owner owner,
+                             uint64_t owner_id)
 {
     unsigned stored = owner == TRACE_OWNER_NONE ? OWNER_FAILED : owner;
     for (; chain && count; count--) {

@@ -33,7 +33,8 @@ bool launch_join_open(bool external);
 void launch_join_note(uint32_t correlation_id, uint64_t call_id, uint32_t *chain);
 
 /* End of the call, same thread: gives the COUNT entries of CHAIN their owner. Returns how many had been overwritten. */
-uint32_t launch_join_publish(uint32_t chain, uint32_t count, uint64_t call_id, enum trace_owner owner, uint64_t owner_id);
+uint32_t launch_join_publish(uint32_t chain, uint32_t count, uint64_t call_id, enum trace_owner owner,
+                             uint64_t owner_id);
 
 enum launch_join_result launch_join_find(uint32_t correlation_id, struct launch_owner *found);
 

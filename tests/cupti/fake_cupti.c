@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libcupti.so.13 for the tests of cupti/: a buffer per thread, records by offset, and any function may be told to refuse. */
+#include "tests/cupti/fake_cupti.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OK = 0, MAX_LIMIT = 12, FUNCTIONS = 32, CBIDS = 1024, KINDS = 64, THREADS = 64, STACK = 16 };
+
+typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
+typedef void requested(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+
+static struct function {
+    const char *name;
+    _Atomic int result;
+    _Atomic unsigned calls;
+} functions[FUNCTIONS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned early;
+static _Atomic uint32_t next_correlation = 1;
+static uint32_t api_version = 130001;
+static size_t kernel_bytes = 216;
+static callback *_Atomic subscriber;
+static void *subscriber_user;
+static requested *_Atomic on_requested;
+static completed *_Atomic on_completed;
+static _Atomic bool callbacks_on[CBIDS], kinds_on[KINDS], flush_blocks, flush_delivers = true;
+static _Atomic size_t dropped;
+
+struct thread_buffer { /* of one thread; flushing takes it under the lock */
+    uint8_t *bytes;
+    size_t size, used;
+    bool taken;
+};
+static struct thread_buffer buffers[THREADS];
+static _Thread_local struct thread_buffer *own;
+static _Thread_local uint64_t external[STACK];
+static _Thread_local unsigned external_depth;
+
+int cuDeviceGetCount(int *count);
+
+/* Another thread may have held it when the process forked. */
+static void renew_lock(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, renew_lock);
+}
+
+static struct function *function_of(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    struct function *f = functions;
+    while (f->name && strcmp(f->name, name) != 0)
+        f++;
+    if (!f->name)
+        f->name = name;
+    pthread_mutex_unlock(&lock);
+    return f;
+}
+
+static int enter(const char *name)
+{
+    int devices = 0;
+    struct function *f = function_of(name);
+    f->calls++;
+    if (cuDeviceGetCount(&devices) != 0)
+        early++;
+    return f->result;
+}
+#define ENTER()                                                                                                        \
+    do {                                                                                                               \
+        int refused = enter(__func__);                                                                                 \
+        if (refused)                                                                                                   \
+            return refused;                                                                                            \
+    } while (0)
+
+FAKE_API void fake_cupti_set_result(const char *function, int result)
+{
+    function_of(function)->result = result;
+}
+
+FAKE_API unsigned fake_cupti_calls(const char *function)
+{
+    return function_of(function)->calls;
+}
+
+FAKE_API unsigned fake_cupti_calls_before_init(void)
+{
+    return early;
+}
+
+FAKE_API void fake_cupti_set_version(uint32_t version, size_t bytes)
+{
+    api_version = version;
+    kernel_bytes = bytes;
+}
+
+FAKE_API bool fake_cupti_kind_enabled(int kind)
+{
+    return kinds_on[kind];
+}
+
+/* ---- the client's side ---- */
+
+FAKE_API int cuptiGetVersion(uint32_t *version);
+FAKE_API int cuptiGetTimestamp(uint64_t *timestamp);
+FAKE_API int cuptiSubscribe(void **handle, callback *function, void *user);
+FAKE_API int cuptiUnsubscribe(void *handle);
+FAKE_API int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid);
+FAKE_API int cuptiActivityRegisterCallbacks(requested *request, completed *complete);
+FAKE_API int cuptiActivityEnable(int kind);
+FAKE_API int cuptiActivityDisable(int kind);
+FAKE_API int cuptiActivityFlushAll(uint32_t flag);
+FAKE_API int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record);
+FAKE_API int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count);
+FAKE_API int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id);
+FAKE_API int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id);
+
+int cuptiGetVersion(uint32_t *version)
+{
+    ENTER();
+    *version = api_version;
+    return OK;
+}
+
+int cuptiGetTimestamp(uint64_t *timestamp)
+{
+    ENTER();
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    *timestamp = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return OK;
+}
+
+int cuptiSubscribe(void **handle, callback *function, void *user)
+{
+    ENTER();
+    if (subscriber)
+        return 39;
+    subscriber_user = user;
+    subscriber = function;
+    *handle = &subscriber;
+    return OK;
+}
+
+int cuptiUnsubscribe(void *handle)
+{
+    ENTER();
+    (void)handle;
+    subscriber = NULL;
+    return OK;
+}
+
+int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid)
+{
+    ENTER();
+    if (handle != &subscriber || domain != 1 || cbid >= CBIDS)
+        return 1;
+    callbacks_on[cbid] = enable;
+    return OK;
+}
+
+int cuptiActivityRegisterCallbacks(requested *request, completed *complete)
+{
+    ENTER();
+    on_requested = request;
+    on_completed = complete;
+    return OK;
+}
+
+int cuptiActivityEnable(int kind)
+{
+    ENTER();
+    kinds_on[kind] = true;
+    return OK;
+}
+
+int cuptiActivityDisable(int kind)
+{
+    ENTER();
+    kinds_on[kind] = false;
+    return OK;
+}
+
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count)
+{
+    ENTER();
+    (void)context, (void)stream;
+    *count = atomic_exchange(&dropped, 0); /* reading resets */
+    return OK;
+}
+
+int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
+{
+    ENTER();
+    if (kind != 5 || external_depth == STACK)
+        return 1;
+    external[external_depth++] = id;
+    return OK;
+}
+
+int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id)
+{
+    ENTER();
+    if (kind != 5 || external_depth == 0)
+        return 18;
+    *id = external[--external_depth];
+    return OK;
+}
+
+FAKE_API uint64_t fake_cupti_top_external(void)
+{
+    return external_depth ? external[external_depth - 1] : 0;
+}
+
+/* ---- launches ---- */
+
+FAKE_API void fake_cupti_set_next_correlation(uint32_t id)
+{
+    next_correlation = id;
+}
+
+static void call_back(uint32_t cbid, uint32_t site, uint32_t correlation_id)
+{
+    uint8_t data[72] = {0};
+    memcpy(data, &site, 4);
+    memcpy(data + 64, &correlation_id, 4);
+    callback *function = subscriber;
+    if (function && callbacks_on[cbid])
+        function(subscriber_user, 1, cbid, data);
+}
+
+FAKE_API uint32_t fake_cupti_launch(uint32_t cbid)
+{
+    uint32_t id = next_correlation++;
+    call_back(cbid, 0, id);
+    call_back(cbid, 1, id);
+    return id;
+}
+
+/* ---- records and buffers ---- */
+
+static size_t record_bytes(uint32_t kind)
+{
+    return kind == 10 ? kernel_bytes : kind == 1 ? 96 : kind == 2 ? 88 : kind == 39 ? 24 : kind == 60 ? 40 : 0;
+}
+
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record)
+{
+    ENTER();
+    uint32_t kind = 0;
+    uint8_t *next = buffer;
+    if (*record) {
+        memcpy(&kind, *record, 4);
+        next = *record + record_bytes(kind);
+    }
+    if (next >= buffer + valid)
+        return MAX_LIMIT;
+    memcpy(&kind, next, 4);
+    if (!record_bytes(kind))
+        return 21;
+    *record = next;
+    return OK;
+}
+
+struct hand_back {
+    uint8_t *bytes;
+    size_t size, used;
+};
+
+static void *hand_back_now(void *argument)
+{
+    struct hand_back *b = argument;
+    completed *function = on_completed;
+    if (function)
+        function(NULL, 0, b->bytes, b->size, b->used);
+    return NULL;
+}
+
+/* As CUPTI does, from a thread that the application doesn't know. */
+static void hand_back_elsewhere(struct hand_back b)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, hand_back_now, &b);
+    pthread_join(thread, NULL);
+}
+
+static struct hand_back take_buffer(struct thread_buffer *buffer)
+{
+    struct hand_back b = {buffer->bytes, buffer->size, buffer->used};
+    buffer->bytes = NULL;
+    buffer->used = 0;
+    return b;
+}
+
+static void append(const uint8_t *record, size_t bytes)
+{
+    struct hand_back full = {NULL, 0, 0};
+    pthread_mutex_lock(&lock);
+    if (!own) {
+        own = buffers;
+        while (own->taken)
+            own++;
+        own->taken = true;
+    }
+    if (own->bytes && own->size - own->used < bytes)
+        full = take_buffer(own);
+    requested *function = on_requested;
+    pthread_mutex_unlock(&lock);
+    if (full.bytes)
+        hand_back_elsewhere(full);
+    pthread_mutex_lock(&lock);
+    if (!own->bytes && function) {
+        size_t max_records = 0;
+        function(&own->bytes, &own->size, &max_records);
+        if (!own->bytes || ((uintptr_t)own->bytes & 7))
+            _exit(99); /* what crashed real versions */
+    }
+    if (own->bytes) {
+        memcpy(own->bytes + own->used, record, bytes);
+        own->used += bytes;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void put(uint8_t *record, size_t offset, const void *value, size_t bytes)
+{
+    memcpy(record + offset, value, bytes);
+}
+
+FAKE_API void fake_cupti_kernel(const struct fake_kernel *k)
+{
+    uint8_t r[256];
+    uint32_t kind = 10, device = 0, context = 1, dims[6] = {8, 4, 2, 128, 1, 1}, shared[2] = {512, 4096};
+    uint16_t registers = 96;
+    uint64_t node = k->graph_id ? (uint64_t)k->graph_id << 32 | 7 : 0;
+    memset(r, 0xaa, sizeof r); /* what lies between and behind the fields means nothing */
+    put(r, 0, &kind, 4), put(r, 6, &registers, 2), put(r, 16, &k->start_ns, 8), put(r, 24, &k->end_ns, 8);
+    put(r, 40, &device, 4), put(r, 44, &context, 4), put(r, 48, &k->stream, 4), put(r, 52, dims, 24);
+    put(r, 76, shared, 8), put(r, 92, &k->correlation_id, 4), put(r, 104, &k->name, 8);
+    put(r, 144, &node, 8), put(r, 156, &k->graph_id, 4);
+    if (kinds_on[kind])
+        append(r, kernel_bytes);
+}
+
+FAKE_API void fake_cupti_copy(uint32_t kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns)
+{
+    uint8_t r[96] = {0};
+    uint32_t stream = 7;
+    put(r, 0, &kind, 4), put(r, 8, &bytes, 8), put(r, 16, &start_ns, 8), put(r, 24, &end_ns, 8), put(r, 40, &stream, 4);
+    r[4] = 1; /* host to device; for a memset the value */
+    if (kinds_on[kind])
+        append(r, record_bytes(kind));
+}
+
+FAKE_API void fake_cupti_unknown(uint32_t kind)
+{
+    uint8_t r[40] = {0};
+    put(r, 0, &kind, 4);
+    append(r, sizeof r);
+}
+
+FAKE_API void fake_cupti_external(uint32_t correlation_id, uint64_t external_id)
+{
+    uint8_t r[24] = {0};
+    uint32_t kind = 39, external_kind = 5;
+    put(r, 0, &kind, 4), put(r, 4, &external_kind, 4), put(r, 8, &external_id, 8), put(r, 16, &correlation_id, 4);
+    if (kinds_on[kind])
+        append(r, sizeof r);
+}
+
+FAKE_API void fake_cupti_drop(size_t records)
+{
+    dropped += records;
+}
+
+FAKE_API void fake_cupti_hand_back(void)
+{
+    pthread_mutex_lock(&lock);
+    struct hand_back b = own ? take_buffer(own) : (struct hand_back){NULL, 0, 0};
+    pthread_mutex_unlock(&lock);
+    if (b.bytes)
+        hand_back_elsewhere(b);
+}
+
+FAKE_API void fake_cupti_flush_delivers(bool on)
+{
+    flush_delivers = on;
+}
+
+FAKE_API void fake_cupti_block_flush(bool on)
+{
+    flush_blocks = on;
+}
+
+int cuptiActivityFlushAll(uint32_t flag)
+{
+    ENTER();
+    (void)flag;
+    while (flush_blocks)
+        usleep(1000);
+    for (unsigned i = 0; flush_delivers && i < THREADS; i++) {
+        pthread_mutex_lock(&lock);
+        struct hand_back b = buffers[i].bytes ? take_buffer(&buffers[i]) : (struct hand_back){NULL, 0, 0};
+        pthread_mutex_unlock(&lock);
+        if (b.bytes)
+            hand_back_elsewhere(b);
+    }
+    return OK;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Our declarations against the vendor's headers, by the compiler. Built wherever a toolkit or a header package is found; that
+ * it builds is the test. Newer headers keep the older record structs, so the prefix is compared with each that is there. */
+#include <cupti.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cupti/cupti_records.h"
+#include "cupti/cupti_types.h"
+
+/* clang-format off */
+#define SAME(ours, field, theirs, their_field)                                                                         \
+    _Static_assert(offsetof(struct ours, field) == offsetof(theirs, their_field), #theirs "." #their_field " moved");   \
+    _Static_assert(sizeof(((struct ours *)0)->field) == sizeof(((theirs *)0)->their_field),                            \
+                   #theirs "." #their_field " has another size")
+#define AT(ours, field, theirs, their_field)                                                                           \
+    _Static_assert(offsetof(struct ours, field) == offsetof(theirs, their_field), #theirs "." #their_field " moved")
+
+#define KERNEL(theirs)                                                                                                 \
+    SAME(cupti_kernel_record, kind, theirs, kind);                                                                     \
+    SAME(cupti_kernel_record, registers_per_thread, theirs, registersPerThread);                                       \
+    SAME(cupti_kernel_record, start_ns, theirs, start);                                                                \
+    SAME(cupti_kernel_record, end_ns, theirs, end);                                                                    \
+    SAME(cupti_kernel_record, completed_ns, theirs, completed);                                                        \
+    SAME(cupti_kernel_record, device, theirs, deviceId);                                                               \
+    SAME(cupti_kernel_record, context, theirs, contextId);                                                             \
+    SAME(cupti_kernel_record, stream, theirs, streamId);                                                               \
+    AT(cupti_kernel_record, grid[0], theirs, gridX);                                                                   \
+    AT(cupti_kernel_record, grid[1], theirs, gridY);                                                                   \
+    AT(cupti_kernel_record, grid[2], theirs, gridZ);                                                                   \
+    AT(cupti_kernel_record, block[0], theirs, blockX);                                                                 \
+    AT(cupti_kernel_record, block[1], theirs, blockY);                                                                 \
+    AT(cupti_kernel_record, block[2], theirs, blockZ);                                                                 \
+    SAME(cupti_kernel_record, static_shared_bytes, theirs, staticSharedMemory);                                        \
+    SAME(cupti_kernel_record, dynamic_shared_bytes, theirs, dynamicSharedMemory);                                      \
+    SAME(cupti_kernel_record, local_bytes_per_thread, theirs, localMemoryPerThread);                                   \
+    SAME(cupti_kernel_record, correlation_id, theirs, correlationId);                                                  \
+    SAME(cupti_kernel_record, grid_id, theirs, gridId);                                                                \
+    SAME(cupti_kernel_record, name, theirs, name);                                                                     \
+    SAME(cupti_kernel_record, queued_ns, theirs, queued);                                                              \
+    SAME(cupti_kernel_record, launch_type, theirs, launchType);                                                        \
+    SAME(cupti_kernel_record, graph_node_id, theirs, graphNodeId);                                                     \
+    SAME(cupti_kernel_record, graph_id, theirs, graphId);                                                              \
+    _Static_assert(sizeof(struct cupti_kernel_record) <= sizeof(theirs), #theirs " is shorter than the prefix")
+
+#define MEMCPY(theirs)                                                                                                 \
+    SAME(cupti_memcpy_record, copy_kind, theirs, copyKind);                                                            \
+    SAME(cupti_memcpy_record, bytes, theirs, bytes);                                                                   \
+    SAME(cupti_memcpy_record, start_ns, theirs, start);                                                                \
+    SAME(cupti_memcpy_record, end_ns, theirs, end);                                                                    \
+    SAME(cupti_memcpy_record, device, theirs, deviceId);                                                               \
+    SAME(cupti_memcpy_record, stream, theirs, streamId);                                                               \
+    SAME(cupti_memcpy_record, correlation_id, theirs, correlationId);                                                  \
+    SAME(cupti_memcpy_record, graph_node_id, theirs, graphNodeId);                                                     \
+    SAME(cupti_memcpy_record, graph_id, theirs, graphId)
+
+#define MEMSET(theirs)                                                                                                 \
+    SAME(cupti_memset_record, bytes, theirs, bytes);                                                                   \
+    SAME(cupti_memset_record, start_ns, theirs, start);                                                                \
+    SAME(cupti_memset_record, end_ns, theirs, end);                                                                    \
+    SAME(cupti_memset_record, device, theirs, deviceId);                                                               \
+    SAME(cupti_memset_record, stream, theirs, streamId);                                                               \
+    SAME(cupti_memset_record, correlation_id, theirs, correlationId);                                                  \
+    SAME(cupti_memset_record, graph_node_id, theirs, graphNodeId);                                                     \
+    SAME(cupti_memset_record, graph_id, theirs, graphId)
+
+KERNEL(CUpti_ActivityKernel5);
+KERNEL(CUpti_ActivityKernel6);
+KERNEL(CUpti_ActivityKernel7);
+MEMCPY(CUpti_ActivityMemcpy5);
+MEMSET(CUpti_ActivityMemset4);
+#if CUPTI_API_VERSION >= 18
+KERNEL(CUpti_ActivityKernel8);
+#endif
+#if CUPTI_API_VERSION >= 20 /* 12.0 and 12.1 have 9 too, but 11.8's number */
+KERNEL(CUpti_ActivityKernel9);
+#endif
+#if CUPTI_API_VERSION >= 26
+MEMCPY(CUpti_ActivityMemcpy6);
+#endif
+#if CUPTI_API_VERSION >= 130001
+KERNEL(CUpti_ActivityKernel10);
+#endif
+#if CUPTI_API_VERSION >= 130101
+KERNEL(CUpti_ActivityKernel11);
+#endif
+#if CUPTI_API_VERSION >= 130301
+KERNEL(CUpti_ActivityKernel12);
+#endif
+#if CUPTI_API_VERSION >= 130401
+KERNEL(CUpti_ActivityKernel13);
+MEMCPY(CUpti_ActivityMemcpy7);
+MEMSET(CUpti_ActivityMemset5);
+#endif
+
+SAME(cupti_memcpy_peer_record, correlation_id, CUpti_ActivityMemcpyPtoP4, correlationId);
+SAME(cupti_memcpy_peer_record, stream, CUpti_ActivityMemcpyPtoP4, streamId);
+SAME(cupti_memcpy_peer_record, graph_node_id, CUpti_ActivityMemcpyPtoP4, graphNodeId);
+SAME(cupti_memcpy_peer_record, graph_id, CUpti_ActivityMemcpyPtoP4, graphId);
+SAME(cupti_external_record, external_kind, CUpti_ActivityExternalCorrelation, externalKind);
+SAME(cupti_external_record, external_id, CUpti_ActivityExternalCorrelation, externalId);
+SAME(cupti_external_record, correlation_id, CUpti_ActivityExternalCorrelation, correlationId);
+SAME(cupti_callback_data, callback_site, CUpti_CallbackData, callbackSite);
+SAME(cupti_callback_data, function_name, CUpti_CallbackData, functionName);
+SAME(cupti_callback_data, function_params, CUpti_CallbackData, functionParams);
+SAME(cupti_callback_data, symbol_name, CUpti_CallbackData, symbolName);
+SAME(cupti_callback_data, context, CUpti_CallbackData, context);
+SAME(cupti_callback_data, correlation_data, CUpti_CallbackData, correlationData);
+SAME(cupti_callback_data, correlation_id, CUpti_CallbackData, correlationId);
+
+#define VALUE(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs)
+VALUE(CUPTI_OK, CUPTI_SUCCESS);
+VALUE(CUPTI_INVALID_PARAMETER, CUPTI_ERROR_INVALID_PARAMETER);
+VALUE(CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
+VALUE(CUPTI_NOT_COMPATIBLE, CUPTI_ERROR_NOT_COMPATIBLE);
+VALUE(CUPTI_NOT_INITIALIZED, CUPTI_ERROR_NOT_INITIALIZED);
+VALUE(CUPTI_HARDWARE_BUSY, CUPTI_ERROR_HARDWARE_BUSY);
+VALUE(CUPTI_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED);
+VALUE(CUPTI_VIRTUALIZED_DEVICE_NOT_SUPPORTED, CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED);
+VALUE(CUPTI_INSUFFICIENT_PRIVILEGES, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+VALUE(CUPTI_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+VALUE(CUPTI_UNKNOWN, CUPTI_ERROR_UNKNOWN);
+VALUE(CUPTI_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_DRIVER_API);
+VALUE(CUPTI_SITE_ENTER, CUPTI_API_ENTER);
+VALUE(CUPTI_SITE_EXIT, CUPTI_API_EXIT);
+VALUE(CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
+VALUE(CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
+VALUE(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL);
+VALUE(CUPTI_KIND_DRIVER, CUPTI_ACTIVITY_KIND_DRIVER);
+VALUE(CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+VALUE(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
+VALUE(CUPTI_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+VALUE(CUPTI_EXTERNAL_CUSTOM2, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2);
+VALUE(CUPTI_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
+VALUE(CUPTI_CBID_cuLaunchKernel_ptsz, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz);
+VALUE(CUPTI_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
+VALUE(CUPTI_CBID_cuLaunchKernelEx_ptsz, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz);
+VALUE(CUPTI_CBID_cuLaunchCooperativeKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel);
+VALUE(CUPTI_CBID_cuLaunchCooperativeKernel_ptsz, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz);
+VALUE(CUPTI_CBID_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch);
+VALUE(CUPTI_CBID_cuGraphLaunch_ptsz, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz);
+
+/* Each function that we look up is one of theirs. */
+#define FUNCTION(name, needed, parameters) { #name, sizeof(&name) },
+static const struct { const char *name; size_t pointer_bytes; } functions[] = {
+#include "cupti/cupti_functions.def"
+};
+#undef FUNCTION
+/* clang-format on */
+
+int main(void)
+{
+    printf("CUPTI_API_VERSION %d: %zu functions declared, records and constants agree\n", (int)CUPTI_API_VERSION,
+           sizeof functions / sizeof *functions);
+    return 0;
+}

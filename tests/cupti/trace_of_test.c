@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens, tends and reads back the trace of one test process. */
+#include "tests/cupti/trace_of_test.h"
+
+#include <glob.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cupti/kernel_timing.h"
+#include "trace/clock.h"
+#include "trace/trace_reader.h"
+#include "trace/trace_writer.h"
+
+static char folder[64] = "/tmp/rooftap-cupti-XXXXXX";
+static pthread_t helper;
+static _Atomic bool stop;
+static struct trace_kernel *kernels; /* read; a process reads once */
+
+void check_or_exit(bool holds, const char *condition, const char *file, int line)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, condition);
+    exit(1);
+}
+
+static void *tend(void *unused)
+{
+    while (!stop) {
+        trace_writer_tend();
+        kernel_timing_tend();
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    return unused;
+}
+
+void trace_of_test_open(void)
+{
+    clock_choose();
+    CHECK(mkdtemp(folder) != NULL);
+    CHECK(trace_writer_open(folder));
+    CHECK(pthread_create(&helper, NULL, tend, NULL) == 0);
+}
+
+static void take_note(struct trace_content *c, const struct trace_item *item)
+{
+    const struct trace_note *note = (const void *)item->record;
+    CHECK(c->note_count < 16 && item->text_bytes < sizeof c->notes[0].text);
+    struct text_note *kept = &c->notes[c->note_count++];
+    kept->code = note->code;
+    kept->value = note->value;
+    memcpy(kept->text, item->text, item->text_bytes);
+    kept->text[item->text_bytes] = 0;
+}
+
+static void take_kernel(struct trace_content *c, const struct trace_item *item)
+{
+    if ((c->kernel_count & (c->kernel_count - 1)) == 0)
+        kernels = realloc(kernels, (c->kernel_count ? c->kernel_count * 2 : 1) * sizeof *kernels);
+    c->kernels = kernels;
+    memcpy(&c->kernels[c->kernel_count++], item->record, sizeof *c->kernels);
+}
+
+static void take_item(struct trace_content *c, const struct trace_item *item)
+{
+    switch (item->record->type) {
+    case TRACE_RECORD_KERNEL:
+        take_kernel(c, item);
+        break;
+    case TRACE_RECORD_COPY:
+        CHECK(c->copy_count < 16);
+        memcpy(&c->copies[c->copy_count++], item->record, sizeof c->copies[0]);
+        break;
+    case TRACE_RECORD_DEVICE:
+        CHECK(c->device_count < 4);
+        memcpy(&c->devices[c->device_count++], item->record, sizeof c->devices[0]);
+        break;
+    case TRACE_RECORD_NOTE:
+        take_note(c, item);
+        break;
+    case TRACE_RECORD_NAME:
+        c->name_count++;
+        break;
+    case TRACE_RECORD_ANCHOR:
+        c->cupti_anchors += ((const struct trace_anchor *)(const void *)item->record)->cupti_ns != 0;
+        break;
+    default:
+        break;
+    }
+}
+
+void trace_of_test_read(struct trace_content *c)
+{
+    stop = true;
+    pthread_join(helper, NULL);
+    trace_writer_end();
+    memset(c, 0, sizeof *c);
+    char pattern[96];
+    glob_t files;
+    struct trace_error error;
+    snprintf(pattern, sizeof pattern, "%s/*%s", folder, TRACE_FILE_SUFFIX);
+    CHECK(glob(pattern, 0, NULL, &files) == 0 && files.gl_pathc == 1);
+    struct trace_reader *reader = trace_reader_open(files.gl_pathv[0], &error);
+    CHECK(reader != NULL);
+    struct trace_item item;
+    while (trace_reader_next(reader, &item))
+        take_item(c, &item);
+    c->counters = *trace_reader_counters(reader);
+    for (size_t i = 0; i < trace_reader_slot_count(reader); i++)
+        c->slot_drops += trace_reader_slot(reader, i)->records_dropped;
+    trace_reader_close(reader);
+    unlink(files.gl_pathv[0]);
+    rmdir(folder);
+    globfree(&files);
+}
+
+const struct text_note *content_note(const struct trace_content *c, uint32_t code)
+{
+    for (size_t i = 0; i < c->note_count; i++)
+        if (c->notes[i].code == code)
+            return &c->notes[i];
+    return NULL;
+}
