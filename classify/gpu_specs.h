@@ -27,9 +27,9 @@ enum gpu_path {
 };
 
 struct gpu_path_info {
-    enum number_type type;       /* of the operands */
+    enum number_type type; /* of the operands */
     enum number_type accumulate;
-    const char *unit;            /* "fma" or "tensor" */
+    const char *unit; /* "fma" or "tensor" */
 };
 
 extern const struct gpu_path_info gpu_paths[GPU_PATH_COUNT];
@@ -54,10 +54,10 @@ struct gpu_spec {
     int sm_count;                               /* 0: not known */
     double clock_hz;                            /* that reproduces the peaks; 0: not known */
     enum gpu_clock_basis clock_basis;
-    int tensor_flops_per_clock_per_sm;          /* dense, 16-bit operands, fp32 accumulate; 0: not known */
+    int tensor_flops_per_clock_per_sm; /* dense, 16-bit operands, fp32 accumulate; 0: not known */
     double memory_bytes;
     double bytes_per_second;
-    double flops_per_second[GPU_PATH_COUNT];    /* 0: not known, or the GPU has no such path */
+    double flops_per_second[GPU_PATH_COUNT]; /* 0: not known, or the GPU has no such path */
     const char *source;
     const char *confidence;
 };

@@ -65,8 +65,7 @@ static void spill(struct interval_set *set)
         set->file = tmpfile();
         set->failed = !set->file;
     }
-    if (!set->failed &&
-        fwrite(set->buffer, sizeof *set->buffer, set->count, set->file) != set->count)
+    if (!set->failed && fwrite(set->buffer, sizeof *set->buffer, set->count, set->file) != set->count)
         set->failed = true;
     set->runs = allocate_grow(set->runs, set->run_count, &set->run_capacity, sizeof *set->runs);
     set->runs[set->run_count++] = (struct run){set->written, set->count};
@@ -111,8 +110,8 @@ static bool cursor_fill(struct interval_set *set, struct cursor *c)
     if (!c->file_left)
         return false;
     size_t want = c->file_left < c->capacity ? (size_t)c->file_left : c->capacity;
-    ssize_t got = pread(fileno(set->file), c->buffer, want * sizeof *c->buffer,
-                        (off_t)(c->file_next * sizeof *c->buffer));
+    ssize_t got =
+        pread(fileno(set->file), c->buffer, want * sizeof *c->buffer, (off_t)(c->file_next * sizeof *c->buffer));
     if (got != (ssize_t)(want * sizeof *c->buffer)) {
         set->failed = true;
         c->file_left = 0;

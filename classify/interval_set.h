@@ -13,9 +13,9 @@ enum { INTERVAL_SET_BUFFER = 1 << 17 }; /* intervals held in memory */
 struct interval_set;
 
 struct interval_union {
-    bool known;                     /* false: nothing was added, or the temporary file failed */
-    uint64_t covered_ns;            /* length of the union */
-    uint64_t first_ns, last_ns;     /* earliest start, latest end */
+    bool known;                 /* false: nothing was added, or the temporary file failed */
+    uint64_t covered_ns;        /* length of the union */
+    uint64_t first_ns, last_ns; /* earliest start, latest end */
 };
 
 struct interval_set *interval_set_open(size_t buffer); /* INTERVAL_SET_BUFFER, or fewer in tests; at least 2 */

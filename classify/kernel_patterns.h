@@ -9,9 +9,9 @@
 enum kernel_kind { KERNEL_OTHER, KERNEL_GEMM, KERNEL_GEMV, KERNEL_ATTENTION };
 
 struct kernel_pattern {
-    const char *part;      /* of the name, mangled or not; the first row that matches wins */
+    const char *part; /* of the name, mangled or not; the first row that matches wins */
     enum kernel_kind kind;
-    const char *example;   /* a real name, for the test that walks the table */
+    const char *example; /* a real name, for the test that walks the table */
 };
 
 const struct kernel_pattern *kernel_patterns(size_t *count);

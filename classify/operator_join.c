@@ -57,10 +57,9 @@ static struct joined_signature *find_signature(struct operator_join *join, const
     uint32_t *index = index_map_at(&join->signature_map, content->id, 0);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)join->signature_count;
-        join->signatures = allocate_grow(join->signatures, join->signature_count,
-                                         &join->signature_capacity, sizeof *join->signatures);
-        join->signatures[join->signature_count++] =
-            (struct joined_signature){.id = content->id, .content = *content};
+        join->signatures =
+            allocate_grow(join->signatures, join->signature_count, &join->signature_capacity, sizeof *join->signatures);
+        join->signatures[join->signature_count++] = (struct joined_signature){.id = content->id, .content = *content};
     }
     return &join->signatures[*index];
 }
@@ -70,8 +69,7 @@ static struct joined_device *find_device(struct operator_join *join, uint32_t or
     for (size_t i = 0; i < join->device_count; i++)
         if (join->devices[i].ordinal == ordinal)
             return &join->devices[i];
-    join->devices =
-        allocate_grow(join->devices, join->device_count, &join->device_capacity, sizeof *join->devices);
+    join->devices = allocate_grow(join->devices, join->device_count, &join->device_capacity, sizeof *join->devices);
     struct joined_device *device = &join->devices[join->device_count++];
     *device = (struct joined_device){.ordinal = ordinal, .busy = interval_set_open(INTERVAL_SET_BUFFER)};
     return device;
@@ -83,8 +81,8 @@ static struct joined_kernels *find_row(struct operator_join *join, uint32_t ordi
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)join->row_count;
         join->rows = allocate_grow(join->rows, join->row_count, &join->row_capacity, sizeof *join->rows);
-        join->rows[join->row_count++] = (struct joined_kernels){
-            .ordinal = ordinal, .of_call = of_call, .id = id, .shortest_ns = UINT64_MAX};
+        join->rows[join->row_count++] =
+            (struct joined_kernels){.ordinal = ordinal, .of_call = of_call, .id = id, .shortest_ns = UINT64_MAX};
     }
     return &join->rows[*index];
 }
@@ -115,8 +113,7 @@ static void add_entry(struct operator_join *join, const struct trace_item *item)
         return;
     while (id >= join->entry_capacity) {
         size_t before = join->entry_capacity;
-        join->entries =
-            allocate_grow(join->entries, before, &join->entry_capacity, sizeof *join->entries);
+        join->entries = allocate_grow(join->entries, before, &join->entry_capacity, sizeof *join->entries);
         memset(join->entries + before, 0, (join->entry_capacity - before) * sizeof *join->entries);
     }
     if (!join->entries[id])
@@ -221,8 +218,7 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     bool of_call = kernel->owner == TRACE_OWNER_CALL && kernel->owner_id;
     if (kernel->owner == TRACE_OWNER_NONE)
         join->kernels_without_owner++;
-    struct joined_kernels *row =
-        find_row(join, kernel->device, of_call, of_call ? kernel->owner_id : kernel->name_id);
+    struct joined_kernels *row = find_row(join, kernel->device, of_call, of_call ? kernel->owner_id : kernel->name_id);
     row->kernels++;
     row->time_ns += duration;
     if (duration < row->shortest_ns)

@@ -30,7 +30,7 @@ struct joined_signature {
     uint64_t id;
     struct trace_signature content;
     uint64_t calls, failed;
-    int32_t failed_status;  /* of the last failed call */
+    int32_t failed_status; /* of the last failed call */
 };
 
 enum { JOINED_RECENT_CALLS = 8 };
@@ -38,13 +38,13 @@ enum { JOINED_RECENT_CALLS = 8 };
 /* Kernels of one device that belong together. */
 struct joined_kernels {
     uint32_t ordinal;
-    bool of_call;           /* true: id is a trace_signature.id; false: a trace_name.id */
+    bool of_call; /* true: id is a trace_signature.id; false: a trace_name.id */
     uint64_t id;
     uint64_t kernels, time_ns;
     uint64_t shortest_ns;
     uint64_t widest_blocks; /* blocks of the widest kernel, and its name */
     uint64_t widest_name_id;
-    uint64_t executions;    /* calls (graph replays counted) that these kernels belong to */
+    uint64_t executions;                  /* calls (graph replays counted) that these kernels belong to */
     uint64_t recent[JOINED_RECENT_CALLS]; /* the last ones: kernels of streams side by side interleave */
     unsigned recent_next;
 };
@@ -57,7 +57,7 @@ struct joined_launches {
 
 struct joined_device {
     uint32_t ordinal;
-    bool described;            /* a DEVICE record was seen */
+    bool described; /* a DEVICE record was seen */
     struct trace_device facts;
     struct interval_set *busy;
     uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
@@ -70,7 +70,7 @@ struct joined_note {
 };
 
 struct operator_join {
-    struct name_pool *names;   /* borrowed */
+    struct name_pool *names; /* borrowed */
 
     bool process_seen;
     struct trace_process process; /* without its text */
@@ -89,7 +89,7 @@ struct operator_join {
     struct index_map launch_map;
     struct joined_device *devices;
     size_t device_count, device_capacity;
-    char **entries;            /* by id */
+    char **entries; /* by id */
     size_t entry_capacity;
 
     uint64_t calls, failed_calls, launches_recorded, kernels, kernels_without_owner, kernels_invalid;

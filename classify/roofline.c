@@ -50,8 +50,7 @@ static double roof_seconds(double flops, double flops_per_second, double bytes, 
     return fmax(compute, memory);
 }
 
-static bool is_starved(const struct roofline_input *in, double flops_per_second, double bytes_per_second,
-                       double t_roof)
+static bool is_starved(const struct roofline_input *in, double flops_per_second, double bytes_per_second, double t_roof)
 {
     if (in->persistent || in->blocks == 0 || in->sm_count <= 0 || in->blocks >= (uint64_t)in->sm_count)
         return false;

@@ -32,21 +32,21 @@ enum roofline_flag {
 };
 
 struct roofline_input {
-    double flops, bytes;         /* of all calls that TIME_NS covers; of all calls where there is no time */
+    double flops, bytes; /* of all calls that TIME_NS covers; of all calls where there is no time */
     enum gpu_path path;
-    uint64_t kernels;            /* timed ones; 0: no time is known */
-    double time_ns;              /* of all their kernels */
-    double floor_ns;             /* what an empty kernel takes; NAN: not known */
-    uint64_t blocks;             /* of the widest kernel; 0: not known */
-    bool persistent;             /* such a kernel launches about one block an SM whatever the work: no claim */
-    int32_t sm_count;            /* of the device; not above 0: not known */
+    uint64_t kernels; /* timed ones; 0: no time is known */
+    double time_ns;   /* of all their kernels */
+    double floor_ns;  /* what an empty kernel takes; NAN: not known */
+    uint64_t blocks;  /* of the widest kernel; 0: not known */
+    bool persistent;  /* such a kernel launches about one block an SM whatever the work: no claim */
+    int32_t sm_count; /* of the device; not above 0: not known */
 };
 
 struct roofline {
-    double intensity, ridge;     /* FLOP/byte */
+    double intensity, ridge; /* FLOP/byte */
     double t_roof_ns;
     enum bound bound;
-    unsigned flags;              /* enum roofline_flag */
+    unsigned flags;                                           /* enum roofline_flag */
     double flops_per_second, bytes_per_second, roof_fraction; /* NAN without a time */
 };
 

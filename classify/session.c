@@ -17,20 +17,17 @@
 /* What lives while traces are read. */
 struct reading {
     struct session *session;
-    struct name_pool names;        /* kernels' names of all processes */
+    struct name_pool names; /* kernels' names of all processes */
     struct index_map operator_map;
-    uint64_t *operator_name_ids;   /* of kernel rows, to be resolved at the end; 0 for calls */
+    uint64_t *operator_name_ids; /* of kernel rows, to be resolved at the end; 0 for calls */
     size_t operator_name_capacity;
 };
 
 const char *operator_kind_name(enum operator_kind kind)
 {
     static const char *const names[] = {
-        [OPERATOR_GEMM] = "gemm",
-        [OPERATOR_GEMV] = "gemv",
-        [OPERATOR_LEVEL3] = "level3",
-        [OPERATOR_ATTENTION] = "attention",
-        [OPERATOR_OTHER] = "other",
+        [OPERATOR_GEMM] = "gemm",           [OPERATOR_GEMV] = "gemv",   [OPERATOR_LEVEL3] = "level3",
+        [OPERATOR_ATTENTION] = "attention", [OPERATOR_OTHER] = "other",
     };
     return names[kind];
 }
@@ -38,12 +35,8 @@ const char *operator_kind_name(enum operator_kind kind)
 const char *provenance_name(enum trace_provenance provenance)
 {
     static const char *const names[SESSION_PROVENANCE_COUNT] = {
-        [TRACE_EXACT] = "exact",
-        [TRACE_DESCRIPTOR] = "descriptor",
-        [TRACE_PARAMS] = "params",
-        [TRACE_DEVICE_READ] = "device",
-        [TRACE_AT_MOST] = "at_most",
-        [TRACE_NAME_ONLY] = "name",
+        [TRACE_EXACT] = "exact",        [TRACE_DESCRIPTOR] = "descriptor", [TRACE_PARAMS] = "params",
+        [TRACE_DEVICE_READ] = "device", [TRACE_AT_MOST] = "at_most",       [TRACE_NAME_ONLY] = "name",
         [TRACE_NONE] = "none",
     };
     return (unsigned)provenance < SESSION_PROVENANCE_COUNT ? names[provenance] : NULL;
@@ -73,15 +66,15 @@ static int merge_device(struct session *session, struct joined_device *seen)
     while (i < session->device_count && !same_device(&session->devices[i], seen))
         i++;
     if (i == session->device_count) {
-        session->devices = allocate_grow(session->devices, session->device_count, &session->device_capacity,
-                                         sizeof *session->devices);
+        session->devices =
+            allocate_grow(session->devices, session->device_count, &session->device_capacity, sizeof *session->devices);
         struct session_device *added = &session->devices[session->device_count++];
         *added = (struct session_device){.facts = seen->facts, .described = seen->described, .floor_ns = NAN};
         added->facts.ordinal = seen->ordinal;
         if (seen->described)
-            added->roofs = device_roofs(gpu_spec_find(seen->facts.pci_device_id, seen->facts.name,
-                                                      seen->facts.simulated == 1),
-                                        seen->facts.sm_count, seen->facts.mig == 1, seen->facts.memory_bytes);
+            added->roofs =
+                device_roofs(gpu_spec_find(seen->facts.pci_device_id, seen->facts.name, seen->facts.simulated == 1),
+                             seen->facts.sm_count, seen->facts.mig == 1, seen->facts.memory_bytes);
         else
             added->roofs = device_roofs(NULL, TRACE_UNKNOWN, false, TRACE_UNKNOWN);
         session->simulated |= seen->described && seen->facts.simulated == 1;
@@ -102,21 +95,20 @@ static int merge_device(struct session *session, struct joined_device *seen)
 
 /* ---- operators ---- */
 
-static struct operator *operator_at(struct reading *reading, uint64_t key, int device, bool of_call)
+static struct operator_row *operator_at(struct reading *reading, uint64_t key, int device, bool of_call)
 {
     struct session *session = reading->session;
     uint32_t *index = index_map_at(&reading->operator_map, key, (uint64_t)(device + 1) << 1 | of_call);
     if (*index != INDEX_MAP_NONE)
         return &session->operators[*index];
     *index = (uint32_t)session->operator_count;
-    session->operators = allocate_grow(session->operators, session->operator_count,
-                                       &session->operator_capacity, sizeof *session->operators);
-    reading->operator_name_ids =
-        allocate_grow(reading->operator_name_ids, session->operator_count, &reading->operator_name_capacity,
-                      sizeof *reading->operator_name_ids);
+    session->operators = allocate_grow(session->operators, session->operator_count, &session->operator_capacity,
+                                       sizeof *session->operators);
+    reading->operator_name_ids = allocate_grow(reading->operator_name_ids, session->operator_count,
+                                               &reading->operator_name_capacity, sizeof *reading->operator_name_ids);
     reading->operator_name_ids[session->operator_count] = of_call ? 0 : key;
-    struct operator *op = &session->operators[session->operator_count++];
-    *op = (struct operator){.device = device, .of_call = of_call, .kind = OPERATOR_OTHER};
+    struct operator_row *op = &session->operators[session->operator_count++];
+    *op = (struct operator_row){.device = device, .of_call = of_call, .kind = OPERATOR_OTHER};
     return op;
 }
 
@@ -135,8 +127,8 @@ static enum operator_kind kind_of_call(uint8_t kind)
 }
 
 /* The row of a call: by content, since ids hold the process's own number of the function. */
-static struct operator *operator_of_call(struct reading *reading, const struct operator_join *join,
-                                         const struct joined_signature *signature, int device)
+static struct operator_row *operator_of_call(struct reading *reading, const struct operator_join *join,
+                                             const struct joined_signature *signature, int device)
 {
     const char *entry = operator_join_entry(join, signature->content.entry);
     struct trace_signature content = signature->content;
@@ -146,7 +138,7 @@ static struct operator *operator_of_call(struct reading *reading, const struct o
     uint64_t key = trace_hash(&content, sizeof content);
     if (entry)
         key ^= trace_hash(entry, (uint32_t)strlen(entry)) * 0x9e3779b97f4a7c15ull;
-    struct operator *op = operator_at(reading, key, device, true);
+    struct operator_row *op = operator_at(reading, key, device, true);
     if (op->signature.id)
         return op;
     op->signature = signature->content;
@@ -158,7 +150,7 @@ static struct operator *operator_of_call(struct reading *reading, const struct o
     return op;
 }
 
-static void add_kernels(struct operator *op, const struct joined_kernels *row, const struct name_pool *names)
+static void add_kernels(struct operator_row *op, const struct joined_kernels *row, const struct name_pool *names)
 {
     op->timed = true;
     op->kernels += row->kernels;
@@ -207,7 +199,7 @@ static void merge_kernels(struct reading *reading, struct operator_join *join, c
         const struct joined_kernels *row = &join->rows[i];
         int device = device_of_ordinal(join, device_of, row->ordinal);
         uint32_t signature = row->of_call ? index_map_find(&join->signature_map, row->id, 0) : INDEX_MAP_NONE;
-        struct operator *op;
+        struct operator_row *op;
         if (signature != INDEX_MAP_NONE)
             op = operator_of_call(reading, join, &join->signatures[signature], device);
         else /* also where the call's record was lost: the widest kernel's name is what is left */
@@ -229,18 +221,17 @@ static void merge_calls(struct reading *reading, struct operator_join *join, con
         const struct joined_signature *signature = &join->signatures[i];
         uint64_t left = signature->calls;
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
-            uint32_t index =
-                index_map_find(&join->row_map, signature->id, (uint64_t)join->devices[d].ordinal << 1 | 1);
+            uint32_t index = index_map_find(&join->row_map, signature->id, (uint64_t)join->devices[d].ordinal << 1 | 1);
             if (index == INDEX_MAP_NONE)
                 continue;
             uint64_t here = join->rows[index].executions;
-            struct operator *op = operator_of_call(reading, join, signature, device_of[d]);
+            struct operator_row *op = operator_of_call(reading, join, signature, device_of[d]);
             op->calls += here < left ? here : left;
             left -= here < left ? here : left;
         }
         if (!left)
             continue; /* failed calls have no row: merge_failures() counts them */
-        struct operator *op = operator_of_call(reading, join, signature, only);
+        struct operator_row *op = operator_of_call(reading, join, signature, only);
         op->calls += left;
         op->timed |= timed;
     }
@@ -253,19 +244,18 @@ static void merge_launches(struct reading *reading, struct operator_join *join, 
         const struct joined_launches *launches = &join->launches[i];
         uint64_t left = launches->launches;
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
-            uint32_t index =
-                index_map_find(&join->row_map, launches->name_id, (uint64_t)join->devices[d].ordinal << 1);
+            uint32_t index = index_map_find(&join->row_map, launches->name_id, (uint64_t)join->devices[d].ordinal << 1);
             if (index == INDEX_MAP_NONE)
                 continue;
             uint64_t here = join->rows[index].kernels;
-            struct operator *op = operator_at(reading, launches->name_id, device_of[d], false);
+            struct operator_row *op = operator_at(reading, launches->name_id, device_of[d], false);
             op->calls_known = true;
             op->calls += here < left ? here : left;
             left -= here < left ? here : left;
         }
         if (!left)
             continue;
-        struct operator *op = operator_at(reading, launches->name_id, only, false);
+        struct operator_row *op = operator_at(reading, launches->name_id, only, false);
         op->calls_known = true;
         op->calls += left;
         op->timed |= timed;
@@ -285,12 +275,12 @@ static void merge_failures(struct session *session, const struct operator_join *
         size_t f = 0;
         if (!signature->failed)
             continue;
-        while (f < session->failure_count && (session->failures[f].status != signature->failed_status ||
-                                              !same_text(session->failures[f].name, name)))
+        while (f < session->failure_count &&
+               (session->failures[f].status != signature->failed_status || !same_text(session->failures[f].name, name)))
             f++;
         if (f == session->failure_count) {
-            session->failures = allocate_grow(session->failures, session->failure_count,
-                                              &session->failure_capacity, sizeof *session->failures);
+            session->failures = allocate_grow(session->failures, session->failure_count, &session->failure_capacity,
+                                              sizeof *session->failures);
             session->failures[session->failure_count++] =
                 (struct session_failure){allocate_text(name), signature->failed_status, 0};
         }
@@ -331,8 +321,8 @@ static void read_slots(struct session_process *process, const struct operator_jo
         process->records_dropped += slot->records_dropped;
         if (!slot->entry)
             continue;
-        process->in_flight = allocate_grow(process->in_flight, process->in_flight_count, &capacity,
-                                           sizeof *process->in_flight);
+        process->in_flight =
+            allocate_grow(process->in_flight, process->in_flight_count, &capacity, sizeof *process->in_flight);
         struct session_in_flight *call = &process->in_flight[process->in_flight_count++];
         *call = (struct session_in_flight){slot->tid, allocate_text(operator_join_entry(join, slot->entry)), {0}};
         memcpy(call->argument, slot->argument, sizeof call->argument);
@@ -348,8 +338,8 @@ static struct session_process *add_process(struct session *session, const char *
     return process;
 }
 
-static void fill_process(struct session_process *process, struct operator_join *join,
-                         const struct trace_reader *reader, uint32_t block_pid)
+static void fill_process(struct session_process *process, struct operator_join *join, const struct trace_reader *reader,
+                         uint32_t block_pid)
 {
     if (join->process_seen) {
         process->pid = join->process.pid;
@@ -406,8 +396,8 @@ static void add_process_coverage(struct session_coverage *coverage, const struct
 
 static void add_bad_file(struct session *session, const struct trace_error *error)
 {
-    session->bad_files = allocate_grow(session->bad_files, session->bad_file_count,
-                                       &session->bad_file_capacity, sizeof *session->bad_files);
+    session->bad_files = allocate_grow(session->bad_files, session->bad_file_count, &session->bad_file_capacity,
+                                       sizeof *session->bad_files);
     session->bad_files[session->bad_file_count++] =
         (struct session_bad_file){allocate_text(error->text), error->newer_major};
 }
@@ -490,8 +480,8 @@ static bool read_folder(struct reading *reading, const char *folder, struct sess
     free(entries);
     if (!count && !reading->session->info.present) {
         snprintf(error->text, sizeof error->text,
-                 "%s holds neither %s nor *%s; expected a folder that `rooftap record` made", folder,
-                 SESSION_INFO_FILE, TRACE_FILE_SUFFIX);
+                 "%s holds neither %s nor *%s; expected a folder that `rooftap record` made", folder, SESSION_INFO_FILE,
+                 TRACE_FILE_SUFFIX);
         return false;
     }
     return true;
@@ -502,8 +492,7 @@ static bool read_path(struct reading *reading, const char *path, struct session_
     struct stat status;
     if (stat(path, &status)) {
         snprintf(error->text, sizeof error->text,
-                 "%s: %s; expected a folder that `rooftap record` made, or a trace file in it", path,
-                 strerror(errno));
+                 "%s: %s; expected a folder that `rooftap record` made, or a trace file in it", path, strerror(errno));
         return false;
     }
     if (S_ISDIR(status.st_mode)) {
@@ -530,7 +519,7 @@ static enum operator_kind kind_of_kernel(const char *name)
     }
 }
 
-static void classify_operator(const struct session *session, struct operator *op)
+static void classify_operator(const struct session *session, struct operator_row *op)
 {
     static const struct device_roofs no_roofs = {NULL, 1, 1};
     const struct session_device *device = op->device >= 0 ? &session->devices[op->device] : NULL;
@@ -568,7 +557,7 @@ static void classify_operator(const struct session *session, struct operator *op
 
 static void name_operator(const struct reading *reading, size_t index)
 {
-    struct operator *op = &reading->session->operators[index];
+    struct operator_row *op = &reading->session->operators[index];
     if (op->of_call) {
         op->calls_known = true;
         return;
@@ -598,7 +587,7 @@ static int compare_numbers(double a, double b)
 
 static int compare_operators(const void *a, const void *b)
 {
-    const struct operator *x = a, *y = b;
+    const struct operator_row *x = a, *y = b;
     int order = compare_numbers((double)x->time_ns, (double)y->time_ns);
     if (!order)
         order = compare_numbers(isnan(x->t_roof_ns) ? -1 : x->t_roof_ns, isnan(y->t_roof_ns) ? -1 : y->t_roof_ns);
@@ -620,7 +609,7 @@ static void find_shares(struct session *session)
     for (size_t i = 0; i < session->operator_count; i++)
         coverage->gpu_time_ns += (double)session->operators[i].time_ns;
     for (size_t i = 0; i < session->operator_count; i++) {
-        struct operator *op = &session->operators[i];
+        struct operator_row *op = &session->operators[i];
         op->share = coverage->gpu_time_ns > 0 ? (double)op->time_ns / coverage->gpu_time_ns : NAN;
         time[op->shape_source] += (double)op->time_ns;
         if (op->kind == OPERATOR_OTHER)

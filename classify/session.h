@@ -22,7 +22,7 @@ struct session_device {
     struct interval_set *intervals;
     struct interval_union busy;
     uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
-    double floor_ns;           /* shortest kernel without a work model; NAN: there was none */
+    double floor_ns; /* shortest kernel without a work model; NAN: there was none */
 };
 
 enum session_timing { SESSION_TIMING_UNKNOWN, SESSION_TIMING_ON, SESSION_TIMING_OFF };
@@ -34,13 +34,13 @@ struct session_in_flight {
 };
 
 struct session_process {
-    char *file;          /* without the folder */
+    char *file;              /* without the folder */
     int64_t pid, parent_pid; /* negative: not known */
     char *command, *hook_level, *version;
     enum session_timing timing;
     char *timing_text;
     uint64_t start_realtime_ns;
-    char *end;           /* "exit 0", "signal 9", "orderly", "unknown" */
+    char *end; /* "exit 0", "signal 9", "orderly", "unknown" */
     uint64_t calls, failed_calls, launches, kernels;
     struct session_in_flight *in_flight;
     size_t in_flight_count;
@@ -54,24 +54,24 @@ struct session_process {
 enum operator_kind { OPERATOR_GEMM, OPERATOR_GEMV, OPERATOR_LEVEL3, OPERATOR_ATTENTION, OPERATOR_OTHER };
 
 /* A row of the report. */
-struct operator {
+struct operator_row {
     enum operator_kind kind;
-    char *name;                   /* of the library function, or of the kernel; NULL: not known */
-    int device;                   /* index, or SESSION_DEVICE_UNKNOWN */
-    bool of_call;                 /* a library call; signature and work hold */
+    char *name;   /* of the library function, or of the kernel; NULL: not known */
+    int device;   /* index, or SESSION_DEVICE_UNKNOWN */
+    bool of_call; /* a library call; signature and work hold */
     struct trace_signature signature;
     struct work work;
     enum trace_provenance shape_source;
-    bool calls_known;             /* false: kernels whose launch nobody saw */
+    bool calls_known; /* false: kernels whose launch nobody saw */
     uint64_t calls;
-    uint64_t executions;          /* calls that TIME_NS covers; graph replays count */
-    bool timed;                   /* some process could have timed it */
+    uint64_t executions; /* calls that TIME_NS covers; graph replays count */
+    bool timed;          /* some process could have timed it */
     uint64_t kernels, time_ns;
     uint64_t widest_blocks;
     bool persistent;
     double flops, bytes, t_roof_ns; /* of all calls */
-    double share;                 /* of the kernel time of all devices; NAN without any */
-    double rows_at_ridge;         /* M*; INFINITY: no number of rows makes it compute-bound; NAN: not known */
+    double share;                   /* of the kernel time of all devices; NAN without any */
+    double rows_at_ridge;           /* M*; INFINITY: no number of rows makes it compute-bound; NAN: not known */
     struct roofline roofline;
 };
 
@@ -81,20 +81,21 @@ struct session_coverage {
     uint64_t records_dropped, records_damaged, blocks_damaged, records_unknown, buffers_lost;
     uint64_t copies;
     uint64_t traces_cut;
-    double gpu_time_ns;           /* all kernels of all devices */
-    double launch_share[SESSION_PROVENANCE_COUNT];   /* by enum trace_provenance, of GEMM and attention launches; NAN: none */
+    double gpu_time_ns; /* all kernels of all devices */
+    double launch_share
+        [SESSION_PROVENANCE_COUNT]; /* by enum trace_provenance, of GEMM and attention launches; NAN: none */
     double gpu_time_share[SESSION_PROVENANCE_COUNT]; /* of gpu_time_ns */
 };
 
 /* Calls of one library function that failed alike. */
 struct session_failure {
-    char *name;                   /* NULL: not known */
-    int32_t status;               /* what the last of them returned */
+    char *name;     /* NULL: not known */
+    int32_t status; /* what the last of them returned */
     uint64_t calls;
 };
 
 struct session_bad_file {
-    char *text;                   /* one line: which, and why */
+    char *text; /* one line: which, and why */
     bool newer_major;
 };
 
@@ -105,18 +106,18 @@ struct session {
     size_t device_count, device_capacity;
     struct session_process *processes;
     size_t process_count, process_capacity;
-    struct operator *operators;   /* longest time first */
+    struct operator_row *operators; /* longest time first */
     size_t operator_count, operator_capacity;
     struct session_coverage coverage;
     struct session_failure *failures;
     size_t failure_count, failure_capacity;
     struct session_bad_file *bad_files; /* traces that could not be read at all */
     size_t bad_file_count, bad_file_capacity;
-    size_t trace_count;           /* files that look like traces by name */
+    size_t trace_count; /* files that look like traces by name */
 };
 
 struct session_error {
-    char text[1024];              /* one line: what, where, what was expected, what to do */
+    char text[1024]; /* one line: what, where, what was expected, what to do */
 };
 
 /* PATH is a session folder or one trace file. NULL and *error filled if it is neither. Traces in it that can't be read are

@@ -28,12 +28,10 @@ static char *words_at(const json_t *object, const char *key)
         return NULL;
     size_t bytes = 1, i;
     const json_t *word;
-    json_array_foreach((json_t *)words, i, word)
-        bytes += json_string_length(word) + 1;
+    json_array_foreach((json_t *)words, i, word) bytes += json_string_length(word) + 1;
     char *joined = allocate(bytes, 1), *end = joined;
-    json_array_foreach((json_t *)words, i, word)
-        if (json_is_string(word))
-            end += sprintf(end, "%s%s", end == joined ? "" : " ", json_string_value(word));
+    json_array_foreach((json_t *)words, i, word) if (json_is_string(word)) end +=
+        sprintf(end, "%s%s", end == joined ? "" : " ", json_string_value(word));
     return joined;
 }
 

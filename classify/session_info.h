@@ -13,12 +13,12 @@ enum session_end { SESSION_END_UNKNOWN, SESSION_END_EXIT, SESSION_END_SIGNAL };
 
 struct session_info {
     bool present;
-    char *problem;            /* why the file could not be used; NULL: no problem, or no file */
+    char *problem; /* why the file could not be used; NULL: no problem, or no file */
     char *rooftap_version, *command, *working_directory, *host, *kernel;
-    char *simulate;           /* key of the GPU row; NULL: a real GPU, or not known */
+    char *simulate;                                             /* key of the GPU row; NULL: a real GPU, or not known */
     int64_t started_realtime_ns, ended_realtime_ns, target_pid; /* negative: not known */
     enum session_end end;
-    int64_t end_value;        /* exit status or signal number */
+    int64_t end_value; /* exit status or signal number */
 };
 
 struct session_info session_info_read(const char *folder);

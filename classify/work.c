@@ -71,8 +71,7 @@ static enum gpu_path gemm_path(const struct trace_signature *s, const struct wor
     enum gpu_path path = GPU_PATH_UNKNOWN;
     for (size_t i = 0; i < sizeof path_rules / sizeof path_rules[0]; i++) {
         const struct path_rule *r = &path_rules[i];
-        if (r->a == w->type[OPERAND_A].type && r->b == w->type[OPERAND_B].type &&
-            r->compute == s->type_compute) {
+        if (r->a == w->type[OPERAND_A].type && r->b == w->type[OPERAND_B].type && r->compute == s->type_compute) {
             path = r->path;
             break;
         }
@@ -193,7 +192,7 @@ static double scale_bytes(int32_t mode, double outer, double inner, double matri
 
 /* The bytes of a GEMM by what they grow with. */
 struct gemm_bytes {
-    double a, b, d;  /* d: written, and C read where beta asks for it, and the auxiliary matrix */
+    double a, b, d; /* d: written, and C read where beta asks for it, and the auxiliary matrix */
     double bias;
 };
 
@@ -279,7 +278,7 @@ enum level3_shape {
 };
 
 struct level3_routine {
-    const char *name;  /* behind "cublas" and the type's letter; longer names first */
+    const char *name; /* behind "cublas" and the type's letter; longer names first */
     enum level3_shape shape;
     double products;   /* multiply-adds per (m, n, side) or per (triangle, k) */
     bool reads_b;      /* beside A */
@@ -322,8 +321,7 @@ static void level3_work(const struct trace_signature *s, const char *entry_name,
     w->k = s->k;
     w->batch = s->batch;
     w->path = gemm_path(s, w);
-    if (!routine || s->batch < 0 || s->n < 0 ||
-        (routine->shape == LEVEL3_SIDE ? s->m : s->k) < 0 ||
+    if (!routine || s->batch < 0 || s->n < 0 || (routine->shape == LEVEL3_SIDE ? s->m : s->k) < 0 ||
         (routine->shape == LEVEL3_SIDE && s->side > 1))
         return;
     w->shape_known = true;

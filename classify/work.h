@@ -23,13 +23,13 @@ struct work {
     int64_t m, n, k; /* as a user sees them: activation rows, output features, input features */
     int64_t batch;
     enum work_weight weight;
-    struct number_format type[4];  /* A, B, C, D as the library names them */
-    enum gpu_path path;            /* GPU_PATH_UNKNOWN: none of the paths that a GPU row can have */
-    enum number_type type_compute; /* what the multipliers work in; NUMBER_UNKNOWN */
+    struct number_format type[4];     /* A, B, C, D as the library names them */
+    enum gpu_path path;               /* GPU_PATH_UNKNOWN: none of the paths that a GPU row can have */
+    enum number_type type_compute;    /* what the multipliers work in; NUMBER_UNKNOWN */
     enum trace_provenance provenance; /* the record's own, or AT_MOST where only a maximum of the bytes is known */
-    double flops;                  /* of one call */
+    double flops;                     /* of one call */
     double bytes;
-    double intensity;              /* NAN where bytes is 0 or not known */
+    double intensity; /* NAN where bytes is 0 or not known */
     /* Bytes that one more row (m) adds and those that it doesn't: what M* is solved from. NAN where bytes is. */
     double bytes_per_row, bytes_fixed, flops_per_row;
 };

@@ -8,12 +8,12 @@
 
 #include "report/format.h"
 
-static void print_device(const struct operator *op, char *cell)
+static void print_device(const struct operator_row *op, char *cell)
 {
     format_size(cell, op->device);
 }
 
-static void print_kind(const struct operator *op, char *cell)
+static void print_kind(const struct operator_row *op, char *cell)
 {
     if (op->of_call && op->work.batch > 1)
         snprintf(cell, COLUMN_CELL_BYTES, "%s x%lld", operator_kind_name(op->kind), (long long)op->work.batch);
@@ -21,23 +21,23 @@ static void print_kind(const struct operator *op, char *cell)
         snprintf(cell, COLUMN_CELL_BYTES, "%s", operator_kind_name(op->kind));
 }
 
-static void print_m(const struct operator *op, char *cell)
+static void print_m(const struct operator_row *op, char *cell)
 {
     format_size(cell, op->work.m);
 }
 
-static void print_n(const struct operator *op, char *cell)
+static void print_n(const struct operator_row *op, char *cell)
 {
     format_size(cell, op->work.n);
 }
 
-static void print_k(const struct operator *op, char *cell)
+static void print_k(const struct operator_row *op, char *cell)
 {
     format_size(cell, op->work.k);
 }
 
 /* "bf16" where all is bf16; else operands, what they are computed in where that differs, and the result. */
-static void print_types(const struct operator *op, char *cell)
+static void print_types(const struct operator_row *op, char *cell)
 {
     const struct number_format *type = op->work.type;
     const char *a = number_format_name(type[0]), *b = number_format_name(type[1]), *d = number_format_name(type[3]);
@@ -55,7 +55,7 @@ static void print_types(const struct operator *op, char *cell)
         snprintf(cell + used, COLUMN_CELL_BYTES - (size_t)used, ">%s", d);
 }
 
-static void print_calls(const struct operator *op, char *cell)
+static void print_calls(const struct operator_row *op, char *cell)
 {
     if (op->calls_known)
         format_count(cell, op->calls);
@@ -63,42 +63,42 @@ static void print_calls(const struct operator *op, char *cell)
         strcpy(cell, FORMAT_UNKNOWN);
 }
 
-static void print_time(const struct operator *op, char *cell)
+static void print_time(const struct operator_row *op, char *cell)
 {
     format_duration(cell, op->timed ? (double)op->time_ns : NAN);
 }
 
-static void print_share(const struct operator *op, char *cell)
+static void print_share(const struct operator_row *op, char *cell)
 {
     format_share(cell, op->timed ? op->share : NAN);
 }
 
-static void print_intensity(const struct operator *op, char *cell)
+static void print_intensity(const struct operator_row *op, char *cell)
 {
     format_intensity(cell, op->roofline.intensity);
 }
 
-static void print_class(const struct operator *op, char *cell)
+static void print_class(const struct operator_row *op, char *cell)
 {
     strcpy(cell, bound_name(op->roofline.bound));
 }
 
-static void print_tera(const struct operator *op, char *cell)
+static void print_tera(const struct operator_row *op, char *cell)
 {
     format_tera(cell, op->roofline.flops_per_second);
 }
 
-static void print_giga(const struct operator *op, char *cell)
+static void print_giga(const struct operator_row *op, char *cell)
 {
     format_giga(cell, op->roofline.bytes_per_second);
 }
 
-static void print_roof(const struct operator *op, char *cell)
+static void print_roof(const struct operator_row *op, char *cell)
 {
     format_share(cell, op->roofline.roof_fraction);
 }
 
-static void print_flags(const struct operator *op, char *cell)
+static void print_flags(const struct operator_row *op, char *cell)
 {
     size_t used = 0;
     cell[0] = '\0';

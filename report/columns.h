@@ -12,10 +12,10 @@ enum { COLUMN_CELL_BYTES = 96 };
 
 struct column {
     const char *title;
-    bool left;             /* aligned to the left */
-    bool shape;            /* a kernel without a shape writes its name over these */
-    bool several_devices;  /* shown only where there are several devices */
-    void (*print)(const struct operator *op, char *cell); /* into COLUMN_CELL_BYTES */
+    bool left;                                                /* aligned to the left */
+    bool shape;                                               /* a kernel without a shape writes its name over these */
+    bool several_devices;                                     /* shown only where there are several devices */
+    void (*print)(const struct operator_row *op, char *cell); /* into COLUMN_CELL_BYTES */
 };
 
 const struct column *columns(size_t *count);

@@ -12,19 +12,19 @@
 #include "report/safe_text.h"
 
 enum {
-    GAP = 2,              /* columns between cells */
-    SHAPE_WIDTH = 34,     /* that the shape's columns take at least, since names are written over them */
+    GAP = 2,          /* columns between cells */
+    SHAPE_WIDTH = 34, /* that the shape's columns take at least, since names are written over them */
 };
 
 struct table {
     const struct column *columns;
     size_t count;
-    size_t *widths;       /* 0: not shown */
-    size_t shape_width;   /* of all shape columns and the gaps between them */
+    size_t *widths;     /* 0: not shown */
+    size_t shape_width; /* of all shape columns and the gaps between them */
     FILE *out;
 };
 
-static bool has_shape(const struct operator *op)
+static bool has_shape(const struct operator_row *op)
 {
     return op->of_call && op->work.shape_known;
 }
@@ -37,7 +37,7 @@ static void widen(size_t *width, const char *text)
 }
 
 static void find_widths(struct table *table, const struct session *session, size_t rows,
-                        const struct operator *rest)
+                        const struct operator_row *rest)
 {
     char cell[COLUMN_CELL_BYTES];
     size_t shape_columns = 0, last_shape = 0;
@@ -90,7 +90,7 @@ static void print_titles(struct table *table)
 }
 
 /* NAME is written over the shape's columns where it is given. */
-static void print_row(struct table *table, const struct operator *op, const char *name)
+static void print_row(struct table *table, const struct operator_row *op, const char *name)
 {
     char cell[COLUMN_CELL_BYTES];
     size_t pending = 0;
@@ -111,7 +111,7 @@ static void print_row(struct table *table, const struct operator *op, const char
     fputc('\n', table->out);
 }
 
-static void print_operator(struct table *table, const struct operator *op)
+static void print_operator(struct table *table, const struct operator_row *op)
 {
     if (has_shape(op)) {
         print_row(table, op, NULL);
@@ -124,13 +124,13 @@ static void print_operator(struct table *table, const struct operator *op)
 }
 
 /* Sums what can be summed. Its device is not known, its class neither. */
-static struct operator rest_of(const struct session *session, size_t from)
+static struct operator_row rest_of(const struct session *session, size_t from)
 {
-    struct operator rest = {.kind = OPERATOR_OTHER, .device = SESSION_DEVICE_UNKNOWN, .share = NAN};
-    rest.roofline = (struct roofline){.intensity = NAN, .ridge = NAN, .flops_per_second = NAN,
-                                      .bytes_per_second = NAN, .roof_fraction = NAN};
+    struct operator_row rest = {.kind = OPERATOR_OTHER, .device = SESSION_DEVICE_UNKNOWN, .share = NAN};
+    rest.roofline = (struct roofline){
+        .intensity = NAN, .ridge = NAN, .flops_per_second = NAN, .bytes_per_second = NAN, .roof_fraction = NAN};
     for (size_t i = from; i < session->operator_count; i++) {
-        const struct operator *op = &session->operators[i];
+        const struct operator_row *op = &session->operators[i];
         rest.calls_known |= op->calls_known;
         rest.timed |= op->timed;
         rest.calls += op->calls;
@@ -145,7 +145,7 @@ void operator_table_print(const struct session *session, size_t rows, FILE *out)
 {
     struct table table = {.out = out};
     bool folded = rows + 1 < session->operator_count; /* one row is not worth a fold */
-    struct operator rest;
+    struct operator_row rest;
     table.columns = columns(&table.count);
     table.widths = allocate(table.count, sizeof *table.widths);
     if (!folded)
@@ -158,8 +158,7 @@ void operator_table_print(const struct session *session, size_t rows, FILE *out)
         print_operator(&table, &session->operators[i]);
     if (folded) {
         char name[64], number[FORMAT_BYTES];
-        snprintf(name, sizeof name, "(%s more rows: --all)",
-                 format_count(number, session->operator_count - rows));
+        snprintf(name, sizeof name, "(%s more rows: --all)", format_count(number, session->operator_count - rows));
         print_row(&table, &rest, name);
     }
     free(table.widths);

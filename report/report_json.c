@@ -184,7 +184,7 @@ static json_t *operation_or_null(uint8_t operation)
     return text_or_null(operation < sizeof names / sizeof names[0] ? names[operation] : NULL);
 }
 
-static json_t *cublas_object(const struct operator *op)
+static json_t *cublas_object(const struct operator_row *op)
 {
     if (!op->of_call)
         return json_null();
@@ -206,7 +206,7 @@ static json_t *flags_array(unsigned flags)
     return array;
 }
 
-static void set_shape(json_t *object, const struct operator *op)
+static void set_shape(json_t *object, const struct operator_row *op)
 {
     static const char *const keys[] = {"type_a", "type_b", "type_c", "type_d"};
     static const char *const weights[] = {[WORK_WEIGHT_A] = "a", [WORK_WEIGHT_B] = "b"};
@@ -221,7 +221,7 @@ static void set_shape(json_t *object, const struct operator *op)
     set(object, "type_compute", text_or_null(op->of_call ? number_type_name(op->work.type_compute) : NULL));
 }
 
-static json_t *operator_object(const struct operator *op)
+static json_t *operator_object(const struct operator_row *op)
 {
     const struct roofline *roofline = &op->roofline;
     bool rates = op->of_call && op->work.shape_known;

@@ -72,7 +72,8 @@ static void print_roof(const struct session_device *device, enum gpu_path path, 
     if (isnan(flops))
         fputs(": no figure for this GPU, so no ridge\n", out);
     else
-        fprintf(out, ": %s TFLOP/s, ridge %s FLOP/B\n", format_tera(peak, flops), format_intensity(ridge, flops / bytes));
+        fprintf(out, ": %s TFLOP/s, ridge %s FLOP/B\n", format_tera(peak, flops),
+                format_intensity(ridge, flops / bytes));
 }
 
 static void print_roofs(const struct session *session, int index, FILE *out)
@@ -81,7 +82,8 @@ static void print_roofs(const struct session *session, int index, FILE *out)
     const struct gpu_spec *spec = device->roofs.spec;
     if (!spec) {
         print_label(out, "");
-        fputs("no row in the GPU table for this device: no roof, no ridge, every class unknown (see `rooftap gpus`)\n", out);
+        fputs("no row in the GPU table for this device: no roof, no ridge, every class unknown (see `rooftap gpus`)\n",
+              out);
         return;
     }
     for (int path = 0; path < GPU_PATH_COUNT; path++)
@@ -141,8 +143,7 @@ static void print_device(const struct session *session, int index, FILE *out)
 
 static bool worth_a_line(const struct session_process *process)
 {
-    return process->calls || process->failed_calls || process->launches || process->kernels ||
-           process->in_flight_count;
+    return process->calls || process->failed_calls || process->launches || process->kernels || process->in_flight_count;
 }
 
 static void print_in_flight(const struct session_process *process, FILE *out)
@@ -274,7 +275,7 @@ static void print_failures(const struct session *session, FILE *out)
 
 /* ---- advice ---- */
 
-static void print_shape(const struct operator *op, FILE *out)
+static void print_shape(const struct operator_row *op, FILE *out)
 {
     fprintf(out, "  M %" PRId64 "  N %" PRId64 "  K %" PRId64 ": ", op->work.m, op->work.n, op->work.k);
 }
@@ -287,7 +288,7 @@ static char short_side(const struct work *work)
     return work->n <= work->k ? 'N' : 'K';
 }
 
-static void print_advice_of(const struct session *session, const struct operator *op, FILE *out)
+static void print_advice_of(const struct session *session, const struct operator_row *op, FILE *out)
 {
     char rows[FORMAT_BYTES], more[FORMAT_BYTES];
     print_shape(op, out);
@@ -302,7 +303,7 @@ static void print_advice_of(const struct session *session, const struct operator
     fputc('\n', out);
 }
 
-static bool has_advice(const struct operator *op)
+static bool has_advice(const struct operator_row *op)
 {
     return op->kind == OPERATOR_GEMM && op->of_call && op->work.weight != WORK_WEIGHT_NONE &&
            op->roofline.bound == BOUND_MEMORY && !isnan(op->rows_at_ridge);
@@ -312,7 +313,7 @@ static void print_advice(const struct session *session, FILE *out)
 {
     size_t printed = 0, left = 0;
     for (size_t i = 0; i < session->operator_count; i++) {
-        const struct operator *op = &session->operators[i];
+        const struct operator_row *op = &session->operators[i];
         if (!has_advice(op))
             continue;
         if (printed == ADVICE_ROWS) {

@@ -35,7 +35,8 @@ static void test_every_row_is_complete(void **state)
         assert_true(strspn(s->key, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(s->key));
         int peaks = 0;
         for (int p = 0; p < GPU_PATH_COUNT; p++) {
-            assert_true(s->flops_per_second[p] == 0 || (s->flops_per_second[p] >= 1e12 && s->flops_per_second[p] <= 2e16));
+            assert_true(s->flops_per_second[p] == 0 ||
+                        (s->flops_per_second[p] >= 1e12 && s->flops_per_second[p] <= 2e16));
             peaks += s->flops_per_second[p] > 0;
         }
         assert_true(peaks > 0);
@@ -54,7 +55,8 @@ static void test_nothing_is_there_twice(void **state)
             for (int a = 0; a < GPU_PCI_IDS; a++)
                 for (int b = 0; b < GPU_PCI_IDS; b++)
                     if ((i != j || a != b) && specs[i].pci_ids[a])
-                        assert_false(specs[i].pci_vendor == specs[j].pci_vendor && specs[i].pci_ids[a] == specs[j].pci_ids[b]);
+                        assert_false(specs[i].pci_vendor == specs[j].pci_vendor &&
+                                     specs[i].pci_ids[a] == specs[j].pci_ids[b]);
             for (int a = 0; a < GPU_DRIVER_NAMES; a++)
                 for (int b = 0; b < GPU_DRIVER_NAMES; b++)
                     if ((i != j || a != b) && specs[i].driver_names[a] && specs[j].driver_names[b])
@@ -64,7 +66,8 @@ static void test_nothing_is_there_twice(void **state)
 
 static double sixteen_bit_peak(const struct gpu_spec *s)
 {
-    return s->flops_per_second[GPU_PATH_BF16] > 0 ? s->flops_per_second[GPU_PATH_BF16] : s->flops_per_second[GPU_PATH_FP16];
+    return s->flops_per_second[GPU_PATH_BF16] > 0 ? s->flops_per_second[GPU_PATH_BF16]
+                                                  : s->flops_per_second[GPU_PATH_FP16];
 }
 
 static void test_peaks_follow_from_sms_and_clock(void **state)
@@ -78,7 +81,8 @@ static void test_peaks_follow_from_sms_and_clock(void **state)
             continue;
         double derived = (double)s->sm_count * s->tensor_flops_per_clock_per_sm * s->clock_hz;
         if (fabs(derived / sixteen_bit_peak(s) - 1) > 0.03)
-            fail_msg("%s: %g TFLOP/s in the table, %g from SMs and clock", s->key, sixteen_bit_peak(s) / 1e12, derived / 1e12);
+            fail_msg("%s: %g TFLOP/s in the table, %g from SMs and clock", s->key, sixteen_bit_peak(s) / 1e12,
+                     derived / 1e12);
         checked++;
     }
     assert_true(checked > 15);
@@ -89,8 +93,9 @@ static const struct {
     const char *compute_capability;
     int full, halved;
 } rates[] = {
-    {"7.0", 1024, 0}, {"7.5", 1024, 0}, {"8.0", 2048, 0}, {"8.6", 1024, 512}, {"8.7", 2048, 0}, {"8.9", 1024, 512},
-    {"9.0", 4096, 0}, {"10.0", 8192, 0}, {"10.3", 8192, 0}, {"11.0", 8192, 0}, {"12.0", 1024, 512}, {"12.1", 1024, 512},
+    {"7.0", 1024, 0},  {"7.5", 1024, 0},   {"8.0", 2048, 0},    {"8.6", 1024, 512},
+    {"8.7", 2048, 0},  {"8.9", 1024, 512}, {"9.0", 4096, 0},    {"10.0", 8192, 0},
+    {"10.3", 8192, 0}, {"11.0", 8192, 0},  {"12.0", 1024, 512}, {"12.1", 1024, 512},
 };
 
 static void test_no_peak_is_a_sparse_one(void **state)
@@ -105,9 +110,11 @@ static void test_no_peak_is_a_sparse_one(void **state)
         bool known = false;
         for (size_t r = 0; r < sizeof rates / sizeof rates[0]; r++)
             known |= !strcmp(rates[r].compute_capability, s->compute_capability) &&
-                     (s->tensor_flops_per_clock_per_sm == rates[r].full || s->tensor_flops_per_clock_per_sm == rates[r].halved);
+                     (s->tensor_flops_per_clock_per_sm == rates[r].full ||
+                      s->tensor_flops_per_clock_per_sm == rates[r].halved);
         if (!known)
-            fail_msg("%s: %d FLOP per clock and SM is no rate of %s", s->key, s->tensor_flops_per_clock_per_sm, s->compute_capability);
+            fail_msg("%s: %d FLOP per clock and SM is no rate of %s", s->key, s->tensor_flops_per_clock_per_sm,
+                     s->compute_capability);
         double clock = sixteen_bit_peak(s) / s->sm_count / s->tensor_flops_per_clock_per_sm;
         if (clock < 1.0e9 || clock > 2.7e9)
             fail_msg("%s: its peak needs a clock of %g GHz", s->key, clock / 1e9);
@@ -118,7 +125,8 @@ static void test_no_peak_is_a_sparse_one(void **state)
         assert_true(s->flops_per_second[GPU_PATH_FP8_E4M3] <= 2.05 * base);
         assert_true(s->flops_per_second[GPU_PATH_INT8] <= 2.05 * base);
         assert_true(s->flops_per_second[GPU_PATH_FP4_E2M1] <= 6.05 * base);
-        assert_true(s->flops_per_second[GPU_PATH_TF32] <= 1.15 * sixteen_bit_peak(s) / 2 + 1e9 || s->compute_capability[0] == '8');
+        assert_true(s->flops_per_second[GPU_PATH_TF32] <= 1.15 * sixteen_bit_peak(s) / 2 + 1e9 ||
+                    s->compute_capability[0] == '8');
     }
 }
 

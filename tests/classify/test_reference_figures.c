@@ -32,8 +32,17 @@ static enum gpu_path path_of(const char *type)
 static struct work gemm(const struct figure *f)
 {
     struct trace_signature s = {
-        .kind = TRACE_CALL_GEMM, .library = TRACE_LIBRARY_CUBLAS, .provenance = TRACE_EXACT, .trans_a = 1,
-        .beta = TRACE_SCALAR_ZERO, .m = f->n, .n = f->m, .k = f->k, .batch = 1, .type = {14, 14, 14, 14}, .type_compute = 68,
+        .kind = TRACE_CALL_GEMM,
+        .library = TRACE_LIBRARY_CUBLAS,
+        .provenance = TRACE_EXACT,
+        .trans_a = 1,
+        .beta = TRACE_SCALAR_ZERO,
+        .m = f->n,
+        .n = f->m,
+        .k = f->k,
+        .batch = 1,
+        .type = {14, 14, 14, 14},
+        .type_compute = 68,
     };
     struct work work;
     work_of_signature(&s, "cublasGemmEx", &work);
@@ -66,7 +75,8 @@ static void test_figures(void **state)
         if (*line == '#')
             continue;
         assert_int_equal(sscanf(line, "%31s %31s %31s %lld %lld %lld %lf %lf", f.what, f.gpu, f.type, &f.m, &f.n, &f.k,
-                                &f.value, &f.tolerance), 8);
+                                &f.value, &f.tolerance),
+                         8);
         double value = computed(&f);
         bool equal = isinf(f.value) ? isinf(value) : fabs(value - f.value) <= f.tolerance;
         if (!equal)

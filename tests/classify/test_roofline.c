@@ -26,7 +26,8 @@ static struct roofline classify(struct roofline_input in)
 /* One kernel of 1 MB, hence 1000 ns at the roof while it is memory-bound. */
 static struct roofline_input megabyte(double intensity, double time_ns)
 {
-    return (struct roofline_input){.flops = intensity * 1e6, .bytes = 1e6, .kernels = 1, .time_ns = time_ns, .floor_ns = NAN};
+    return (struct roofline_input){
+        .flops = intensity * 1e6, .bytes = 1e6, .kernels = 1, .time_ns = time_ns, .floor_ns = NAN};
 }
 
 static void test_bound(void **state)
@@ -152,9 +153,14 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound),         cmocka_unit_test(test_near_ridge), cmocka_unit_test(test_starved),
-        cmocka_unit_test(test_overhead),      cmocka_unit_test(test_far_and_above), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_parts_of_a_product), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_near_ridge),
+        cmocka_unit_test(test_starved),
+        cmocka_unit_test(test_overhead),
+        cmocka_unit_test(test_far_and_above),
+        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_parts_of_a_product),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,15 +14,39 @@
 #include "classify/work.h"
 
 /* cudaDataType and cublasComputeType_t by value, so that the test does not lean on the code's names for them. */
-enum { R32F = 0, R64F = 1, R16F = 2, R8I = 3, C32F = 4, R32I = 10, R16BF = 14, R4I = 16, E4M3 = 28, E5M2 = 29, R4F = 33 };
+enum {
+    R32F = 0,
+    R64F = 1,
+    R16F = 2,
+    R8I = 3,
+    C32F = 4,
+    R32I = 10,
+    R16BF = 14,
+    R4I = 16,
+    E4M3 = 28,
+    E5M2 = 29,
+    R4F = 33
+};
 enum { C16 = 64, C32 = 68, C32P = 69, C64 = 70, CI = 72, FAST16F = 74, FAST16BF = 75, FASTTF32 = 77, BF16X9 = 78 };
 
 static struct trace_signature gemm(int64_t m, int64_t n, int64_t k, int type, int compute)
 {
     return (struct trace_signature){
-        .kind = TRACE_CALL_GEMM, .library = TRACE_LIBRARY_CUBLAS, .provenance = TRACE_EXACT, .trans_a = 1,
-        .beta = TRACE_SCALAR_ZERO, .m = m, .n = n, .k = k, .batch = 1, .type = {type, type, type, type},
-        .type_compute = compute, .type_bias = -1, .type_aux = -1, .epilogue = 1, .scale_mode = {-1, -1, -1, -1},
+        .kind = TRACE_CALL_GEMM,
+        .library = TRACE_LIBRARY_CUBLAS,
+        .provenance = TRACE_EXACT,
+        .trans_a = 1,
+        .beta = TRACE_SCALAR_ZERO,
+        .m = m,
+        .n = n,
+        .k = k,
+        .batch = 1,
+        .type = {type, type, type, type},
+        .type_compute = compute,
+        .type_bias = -1,
+        .type_aux = -1,
+        .epilogue = 1,
+        .scale_mode = {-1, -1, -1, -1},
     };
 }
 
@@ -236,9 +260,14 @@ static void test_mixed_sizes_at_the_ridge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roles), cmocka_unit_test(test_bytes), cmocka_unit_test(test_lt_extras),
-        cmocka_unit_test(test_paths), cmocka_unit_test(test_unknown_stays_unknown), cmocka_unit_test(test_gemv),
-        cmocka_unit_test(test_level3), cmocka_unit_test(test_mixed_sizes_at_the_ridge),
+        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_lt_extras),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_unknown_stays_unknown),
+        cmocka_unit_test(test_gemv),
+        cmocka_unit_test(test_level3),
+        cmocka_unit_test(test_mixed_sizes_at_the_ridge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,8 @@ static int differences;
 
 static void differ(const char *path, const json_t *expected, const json_t *actual)
 {
-    char *e = json_dumps(expected, JSON_ENCODE_ANY | JSON_COMPACT), *a = actual ? json_dumps(actual, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    char *e = json_dumps(expected, JSON_ENCODE_ANY | JSON_COMPACT),
+         *a = actual ? json_dumps(actual, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     fprintf(stderr, "%s: expected %s, got %s\n", *path ? path : "(root)", e, a ? a : "nothing");
     differences++;
 }
@@ -27,7 +28,8 @@ static void compare(const char *path, const json_t *expected, const json_t *actu
     } else if (json_is_object(expected) && json_is_object(actual)) {
         const char *key;
         json_t *value;
-        json_object_foreach((json_t *)expected, key, value) {
+        json_object_foreach((json_t *)expected, key, value)
+        {
             snprintf(inner, sizeof inner, "%s.%s", path, key);
             const json_t *other = json_object_get(actual, key);
             if (other)
@@ -35,7 +37,8 @@ static void compare(const char *path, const json_t *expected, const json_t *actu
             else
                 differ(inner, value, NULL);
         }
-    } else if (json_is_array(expected) && json_is_array(actual) && json_array_size(expected) == json_array_size(actual)) {
+    } else if (json_is_array(expected) && json_is_array(actual) &&
+               json_array_size(expected) == json_array_size(actual)) {
         for (size_t i = 0; i < json_array_size(expected); i++) {
             snprintf(inner, sizeof inner, "%s[%zu]", path, i);
             compare(inner, json_array_get(expected, i), json_array_get(actual, i));

@@ -30,9 +30,9 @@ static void fail(const char *what, const char *word)
 static _Alignas(8) unsigned char file_bytes[FILE_BLOCKS * TRACE_BLOCK_BYTES];
 static struct {
     char path[4096];
-    long keep;             /* bytes to keep, -1 all */
+    long keep; /* bytes to keep, -1 all */
     uint32_t blocks;
-    uint32_t used;         /* of the last block */
+    uint32_t used; /* of the last block */
     uint32_t pid;
     bool open;
 } file;
@@ -112,10 +112,10 @@ static void *reserve(enum trace_record_type type, size_t size)
     size = (size + 7) & ~(size_t)7;
     if (!file.open)
         fail("no file yet", "");
-    if (!file.blocks || header_of(file.blocks - 1)->kind != TRACE_BLOCK_RECORDS ||
-        file.used + size > TRACE_BLOCK_BYTES)
+    if (!file.blocks || header_of(file.blocks - 1)->kind != TRACE_BLOCK_RECORDS || file.used + size > TRACE_BLOCK_BYTES)
         begin_block(TRACE_BLOCK_RECORDS);
-    struct trace_record *record = (struct trace_record *)(file_bytes + (size_t)(file.blocks - 1) * TRACE_BLOCK_BYTES + file.used);
+    struct trace_record *record =
+        (struct trace_record *)(file_bytes + (size_t)(file.blocks - 1) * TRACE_BLOCK_BYTES + file.used);
     memset(record, 0, size);
     record->type = (uint16_t)type;
     record->size = (uint16_t)size;
@@ -257,15 +257,16 @@ static int symbol_of(const struct symbol *symbols, const char *name)
 }
 
 static const struct symbol types[] = {
-    {"fp32", 0}, {"fp64", 1}, {"fp16", 2}, {"int8", 3}, {"cfp32", 4}, {"cfp64", 5}, {"int32", 10},
-    {"bf16", 14}, {"int4", 16}, {"e4m3", 28}, {"e5m2", 29}, {"fp4", 33}, {NULL, 0},
+    {"fp32", 0},  {"fp64", 1},  {"fp16", 2},  {"int8", 3},  {"cfp32", 4}, {"cfp64", 5}, {"int32", 10},
+    {"bf16", 14}, {"int4", 16}, {"e4m3", 28}, {"e5m2", 29}, {"fp4", 33},  {NULL, 0},
 };
 static const struct symbol computes[] = {
-    {"16f", 64}, {"32f", 68}, {"32f_pedantic", 69}, {"64f", 70}, {"32i", 72}, {"fast_16f", 74},
-    {"fast_16bf", 75}, {"fast_tf32", 77}, {"bf16x9", 78}, {NULL, 0},
+    {"16f", 64},      {"32f", 68},       {"32f_pedantic", 69}, {"64f", 70},    {"32i", 72},
+    {"fast_16f", 74}, {"fast_16bf", 75}, {"fast_tf32", 77},    {"bf16x9", 78}, {NULL, 0},
 };
 static const struct symbol operations[] = {{"N", 0}, {"T", 1}, {"C", 2}, {NULL, 0}};
-static const struct symbol scalars[] = {{"unknown", 0}, {"zero", 1}, {"one", 2}, {"other", 3}, {"device", 4}, {NULL, 0}};
+static const struct symbol scalars[] = {{"unknown", 0}, {"zero", 1},   {"one", 2},
+                                        {"other", 3},   {"device", 4}, {NULL, 0}};
 static const struct symbol kinds[] = {{"gemm", 1}, {"gemv", 2}, {"level3", 3}, {NULL, 0}};
 static const struct symbol libraries[] = {{"cublas", 1}, {"lt", 2}, {NULL, 0}};
 static const struct symbol provenances[] = {
@@ -333,7 +334,8 @@ static void statement_process(void)
 {
     char text[8192];
     size_t command = text_of(value_of("command"), text), version = text_of(value_of("version"), text + command);
-    struct trace_process *r = reserve_text(TRACE_RECORD_PROCESS, offsetof(struct trace_process, text), text, command + version);
+    struct trace_process *r =
+        reserve_text(TRACE_RECORD_PROCESS, offsetof(struct trace_process, text), text, command + version);
     r->pid = file.pid;
     r->parent_pid = (uint32_t)number_of("parent", 1);
     r->start_realtime_ns = r->start_ticks = clock_ns;
@@ -343,7 +345,8 @@ static void statement_process(void)
 
 static void statement_entry(void)
 {
-    struct trace_entry *r = reserve_text(TRACE_RECORD_ENTRY, offsetof(struct trace_entry, name), words[2], strlen(words[2]));
+    struct trace_entry *r =
+        reserve_text(TRACE_RECORD_ENTRY, offsetof(struct trace_entry, name), words[2], strlen(words[2]));
     r->id = (uint32_t)strtoul(words[1], NULL, 0);
     r->name_bytes = (uint32_t)strlen(words[2]);
 }
@@ -612,11 +615,11 @@ static void run_statement(const char *folder)
         int least_words;
         void (*run)(void);
     } statements[] = {
-        {"process", 1, statement_process},     {"entry", 3, statement_entry}, {"device", 2, statement_device},
-        {"note", 2, statement_note},           {"name", 3, statement_name},   {"signature", 2, statement_signature},
-        {"call", 2, statement_call},           {"failed", 2, statement_failed}, {"launch", 2, statement_launch},
-        {"kernel", 2, statement_kernel},       {"copy", 1, statement_copy},   {"slots", 1, statement_slots},
-        {"slot", 1, statement_slot},           {"end", 1, statement_end},     {"version", 1, statement_version},
+        {"process", 1, statement_process}, {"entry", 3, statement_entry},   {"device", 2, statement_device},
+        {"note", 2, statement_note},       {"name", 3, statement_name},     {"signature", 2, statement_signature},
+        {"call", 2, statement_call},       {"failed", 2, statement_failed}, {"launch", 2, statement_launch},
+        {"kernel", 2, statement_kernel},   {"copy", 1, statement_copy},     {"slots", 1, statement_slots},
+        {"slot", 1, statement_slot},       {"end", 1, statement_end},       {"version", 1, statement_version},
     };
     if (!strcmp(words[0], "file") && word_count > 1)
         statement_file(folder);

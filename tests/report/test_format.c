@@ -75,13 +75,13 @@ static void test_safe_text(void **state)
     check_safe("plain", "plain", "plain");
     check_safe("\x1b[2J", "\x1b[2J", "\\x1b[2J");
     check_safe("\xc3\xa9", "\xc3\xa9", "\xc3\xa9");
-    check_safe("\xc2\x9b", "\xc2\x9b", "\\x9b");                                  /* C1: another way to say ESC [ */
+    check_safe("\xc2\x9b", "\xc2\x9b", "\\x9b"); /* C1: another way to say ESC [ */
     check_safe("\xe2\x80\xae", "\xe2\x80\xae", "\\u{202e}");
     check_safe("\xff", "\xef\xbf\xbd", "\xef\xbf\xbd");
     check_safe("\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd"); /* overlong */
     check_safe("\xf0\x9f\x92", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
     check_safe("\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
-               "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");                /* above U+10FFFF */
+               "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* above U+10FFFF */
 }
 
 static void test_cut(void **state)
@@ -103,7 +103,7 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_durations), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_durations), cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_safe_text), cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
