@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every file is a stranger's: what can't be read is listed, what is cut short is read up to there. */
+#include "classify/session_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "classify/allocate.h"
+
+/* ---- processes ---- */
+
+static void read_notes(struct session_process *process, struct operator_join *join)
+{
+    for (size_t i = 0; i < join->note_count; i++) {
+        const struct joined_note *note = &join->notes[i];
+        if (note->code == TRACE_NOTE_HOOK_LEVEL) {
+            free(process->hook_level);
+            process->hook_level = allocate_text(note->text);
+        } else if (note->code == TRACE_NOTE_TIMING_ON || note->code == TRACE_NOTE_TIMING_OFF) {
+            process->timing = note->code == TRACE_NOTE_TIMING_ON ? SESSION_TIMING_ON : SESSION_TIMING_OFF;
+            free(process->timing_text);
+            process->timing_text = allocate_text(note->text);
+        }
+    }
+    process->notes = join->notes;
+    process->note_count = join->note_count;
+    join->notes = NULL;
+    join->note_count = join->note_capacity = 0;
+}
+
+static void read_slots(struct session_process *process, const struct operator_join *join,
+                       const struct trace_reader *reader)
+{
+    size_t capacity = 0, slots = trace_reader_slot_count(reader);
+    process->counters = *trace_reader_counters(reader);
+    process->records_dropped = process->counters.calls_without_slot + process->counters.cupti_records_dropped +
+                               process->counters.records_dropped;
+    for (size_t i = 0; i < slots; i++) {
+        const struct trace_slot *slot = trace_reader_slot(reader, i);
+        process->records_dropped += slot->records_dropped;
+        if (!slot->entry)
+            continue;
+        process->in_flight =
+            allocate_grow(process->in_flight, process->in_flight_count, &capacity, sizeof *process->in_flight);
+        struct session_in_flight *call = &process->in_flight[process->in_flight_count++];
+        *call = (struct session_in_flight){slot->tid, allocate_text(operator_join_entry(join, slot->entry)), {0}};
+        memcpy(call->argument, slot->argument, sizeof call->argument);
+    }
+}
+
+static struct session_process *add_process(struct session *session, const char *file)
+{
+    session->processes = allocate_grow(session->processes, session->process_count, &session->process_capacity,
+                                       sizeof *session->processes);
+    struct session_process *process = &session->processes[session->process_count++];
+    *process = (struct session_process){.file = allocate_text(file), .pid = -1, .parent_pid = -1};
+    return process;
+}
+
+static void fill_process(struct session_process *process, struct operator_join *join, const struct trace_reader *reader,
+                         uint32_t block_pid)
+{
+    if (join->process_seen) {
+        process->pid = join->process.pid;
+        process->parent_pid = join->process.parent_pid;
+        process->start_realtime_ns = join->process.start_realtime_ns;
+        process->command = allocate_text(join->command);
+        process->version = allocate_text(join->version);
+    } else if (block_pid) {
+        process->pid = block_pid;
+    }
+    process->calls = join->calls;
+    process->failed_calls = join->failed_calls;
+    process->launches = join->launches_recorded;
+    process->kernels = join->kernels;
+    process->stats = *trace_reader_stats(reader);
+    read_notes(process, join);
+    read_slots(process, join, reader);
+}
+
+static void add_process_coverage(struct session_coverage *coverage, const struct session_process *process,
+                                 const struct operator_join *join)
+{
+    coverage->calls += process->calls;
+    coverage->failed_calls += process->failed_calls;
+    coverage->in_flight += process->in_flight_count;
+    coverage->launches += process->launches;
+    coverage->kernels += process->kernels;
+    coverage->kernels_invalid += process->counters.kernels_invalid + join->kernels_invalid;
+    coverage->kernels_untimed += process->counters.kernels_invalid + join->kernels_invalid;
+    if (process->timing == SESSION_TIMING_OFF && !process->kernels)
+        coverage->kernels_untimed += process->launches;
+    coverage->kernels_unjoined += process->counters.kernels_unjoined;
+    coverage->records_dropped += process->records_dropped;
+    coverage->buffers_lost += process->counters.buffers_lost;
+    coverage->records_damaged += process->stats.records_damaged;
+    coverage->records_unknown += process->stats.records_unknown;
+    coverage->blocks_damaged += process->stats.blocks_damaged;
+    coverage->traces_cut += process->stats.cut_short;
+}
+
+/* ---- files ---- */
+
+static void add_bad_file(struct session *session, const struct trace_error *error)
+{
+    session->bad_files = allocate_grow(session->bad_files, session->bad_file_count, &session->bad_file_capacity,
+                                       sizeof *session->bad_files);
+    session->bad_files[session->bad_file_count++] =
+        (struct session_bad_file){allocate_text(error->text), error->newer_major};
+}
+
+/* True if a process died before it wrote anything: an empty file, or one that is all zeros where the first header goes. */
+static bool is_blank(const char *path)
+{
+    unsigned char header[TRACE_HEADER_BYTES];
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    size_t bytes = fread(header, 1, sizeof header, file);
+    bool blank = !ferror(file);
+    for (size_t i = 0; i < bytes; i++)
+        blank &= header[i] == 0;
+    fclose(file);
+    return blank;
+}
+
+static void read_trace(struct session_merge *merge, const char *path)
+{
+    struct session *session = merge->session;
+    const char *slash = strrchr(path, '/');
+    const char *file = slash ? slash + 1 : path;
+    struct trace_error error = {0};
+    session->trace_count++;
+    struct trace_reader *reader = trace_reader_open(path, &error);
+    if (!reader) {
+        if (is_blank(path)) {
+            add_process(session, file)->stats.cut_short = true;
+            session->coverage.traces_cut++;
+        } else {
+            add_bad_file(session, &error);
+        }
+        return;
+    }
+    struct operator_join join;
+    struct trace_item item;
+    uint32_t block_pid = 0;
+    operator_join_open(&join, &merge->names);
+    while (trace_reader_next(reader, &item)) {
+        block_pid = item.block->pid;
+        operator_join_add(&join, &item);
+    }
+    struct session_process *process = add_process(session, file);
+    fill_process(process, &join, reader, block_pid);
+    session_merge_add(merge, &join, process->timing == SESSION_TIMING_ON || join.kernels);
+    add_process_coverage(&session->coverage, process, &join);
+    operator_join_close(&join);
+    trace_reader_close(reader);
+}
+
+static bool is_trace_name(const char *name)
+{
+    size_t length = strlen(name), suffix = sizeof TRACE_FILE_SUFFIX - 1;
+    return length > suffix && !strcmp(name + length - suffix, TRACE_FILE_SUFFIX);
+}
+
+static int choose_trace(const struct dirent *entry)
+{
+    return is_trace_name(entry->d_name);
+}
+
+static bool read_folder(struct session_merge *merge, const char *folder, struct session_error *error)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, choose_trace, alphasort);
+    if (count < 0) {
+        snprintf(error->text, sizeof error->text, "%s can't be read: %s; expected a folder that `rooftap record` made",
+                 folder, strerror(errno));
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        char *path = allocate(strlen(folder) + strlen(entries[i]->d_name) + 2, 1);
+        sprintf(path, "%s/%s", folder, entries[i]->d_name);
+        read_trace(merge, path);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    if (!count && !merge->session->info.present) {
+        snprintf(error->text, sizeof error->text,
+                 "%s holds neither %s nor *%s; expected a folder that `rooftap record` made", folder, SESSION_INFO_FILE,
+                 TRACE_FILE_SUFFIX);
+        return false;
+    }
+    return true;
+}
+
+bool session_files_read(struct session_merge *merge, const char *path, struct session_error *error)
+{
+    struct stat status;
+    if (stat(path, &status)) {
+        snprintf(error->text, sizeof error->text,
+                 "%s: %s; expected a folder that `rooftap record` made, or a trace file in it", path, strerror(errno));
+        return false;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        merge->session->info = session_info_read(path);
+        return read_folder(merge, path, error);
+    }
+    read_trace(merge, path);
+    return true;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A call's record names no device and its id no function that other processes know: both are settled here, once a process
+ * was read whole. */
+#include "classify/session_merge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+#include "classify/kernel_patterns.h"
+
+/* ---- devices: several processes may see one, under different numbers ---- */
+
+static bool same_device(const struct session_device *known, const struct joined_device *seen)
+{
+    static const uint8_t no_uuid[16];
+    const struct trace_device *a = &known->facts, *b = &seen->facts;
+    if (!known->described || !seen->described)
+        return known->described == seen->described && a->ordinal == seen->ordinal;
+    if (memcmp(a->uuid, no_uuid, sizeof no_uuid) && memcmp(b->uuid, no_uuid, sizeof no_uuid))
+        return !memcmp(a->uuid, b->uuid, sizeof a->uuid);
+    if (strcmp(a->name, b->name) || a->pci_device_id != b->pci_device_id)
+        return false;
+    bool placed = a->pci_domain || a->pci_bus || a->pci_slot || b->pci_domain || b->pci_bus || b->pci_slot;
+    if (placed)
+        return a->pci_domain == b->pci_domain && a->pci_bus == b->pci_bus && a->pci_slot == b->pci_slot;
+    return a->ordinal == b->ordinal;
+}
+
+static int merge_device(struct session *session, struct joined_device *seen)
+{
+    size_t i = 0;
+    while (i < session->device_count && !same_device(&session->devices[i], seen))
+        i++;
+    if (i == session->device_count) {
+        session->devices =
+            allocate_grow(session->devices, session->device_count, &session->device_capacity, sizeof *session->devices);
+        struct session_device *added = &session->devices[session->device_count++];
+        *added = (struct session_device){.facts = seen->facts, .described = seen->described, .floor_ns = NAN};
+        added->facts.ordinal = seen->ordinal;
+        if (seen->described)
+            added->roofs =
+                device_roofs(gpu_spec_find(seen->facts.pci_device_id, seen->facts.name, seen->facts.simulated == 1),
+                             seen->facts.sm_count, seen->facts.mig == 1, seen->facts.memory_bytes);
+        else
+            added->roofs = device_roofs(NULL, TRACE_UNKNOWN, false, TRACE_UNKNOWN);
+        session->simulated |= seen->described && seen->facts.simulated == 1;
+    }
+    struct session_device *device = &session->devices[i];
+    device->kernels += seen->kernels;
+    device->kernel_ns += seen->kernel_ns;
+    device->copies += seen->copies;
+    device->copy_ns += seen->copy_ns;
+    device->copy_bytes += seen->copy_bytes;
+    if (device->intervals)
+        interval_set_absorb(device->intervals, seen->busy);
+    else
+        device->intervals = seen->busy;
+    seen->busy = NULL;
+    return (int)i;
+}
+
+/* ---- operators ---- */
+
+static struct operator_row *operator_at(struct session_merge *merge, uint64_t key, int device, bool of_call)
+{
+    struct session *session = merge->session;
+    uint32_t *index = index_map_at(&merge->operator_map, key, (uint64_t)(device + 1) << 1 | of_call);
+    if (*index != INDEX_MAP_NONE)
+        return &session->operators[*index];
+    *index = (uint32_t)session->operator_count;
+    session->operators = allocate_grow(session->operators, session->operator_count, &session->operator_capacity,
+                                       sizeof *session->operators);
+    merge->operator_name_ids = allocate_grow(merge->operator_name_ids, session->operator_count,
+                                             &merge->operator_name_capacity, sizeof *merge->operator_name_ids);
+    merge->operator_name_ids[session->operator_count] = of_call ? 0 : key;
+    struct operator_row *op = &session->operators[session->operator_count++];
+    *op = (struct operator_row){.device = device, .of_call = of_call, .kind = OPERATOR_OTHER};
+    return op;
+}
+
+static enum operator_kind kind_of_call(uint8_t kind)
+{
+    switch (kind) {
+    case TRACE_CALL_GEMM:
+        return OPERATOR_GEMM;
+    case TRACE_CALL_GEMV:
+        return OPERATOR_GEMV;
+    case TRACE_CALL_LEVEL3:
+        return OPERATOR_LEVEL3;
+    default:
+        return OPERATOR_OTHER;
+    }
+}
+
+/* The row of a call: by content, since ids hold the process's own number of the function. */
+static struct operator_row *operator_of_call(struct session_merge *merge, const struct operator_join *join,
+                                             const struct joined_signature *signature, int device)
+{
+    const char *entry = operator_join_entry(join, signature->content.entry);
+    struct trace_signature content = signature->content;
+    content.record = (struct trace_record){0};
+    content.id = 0;
+    content.entry = 0;
+    uint64_t key = trace_hash(&content, sizeof content);
+    if (entry)
+        key ^= trace_hash(entry, (uint32_t)strlen(entry)) * 0x9e3779b97f4a7c15ull;
+    struct operator_row *op = operator_at(merge, key, device, true);
+    if (op->signature.id)
+        return op;
+    op->signature = signature->content;
+    op->signature.id = key | 1;
+    op->kind = kind_of_call(signature->content.kind);
+    op->name = allocate_text(entry);
+    work_of_signature(&signature->content, entry, &op->work);
+    op->shape_source = op->work.provenance;
+    return op;
+}
+
+static void add_kernels(struct operator_row *op, const struct joined_kernels *row, const struct name_pool *names)
+{
+    op->timed = true;
+    op->kernels += row->kernels;
+    op->time_ns += row->time_ns;
+    op->executions += row->executions;
+    if (row->widest_blocks >= op->widest_blocks)
+        op->widest_blocks = row->widest_blocks;
+    /* Names may stand in a block that comes later, but always in this process's file, which is read whole by now. */
+    op->persistent |= kernel_is_persistent(name_pool_find(names, row->widest_name_id));
+}
+
+/* A kernel that nobody named might be a GEMM: it does not set the floor. */
+static bool sets_floor(const struct session_merge *merge, const struct joined_kernels *row)
+{
+    const char *name = row->of_call ? NULL : name_pool_find(&merge->names, row->id);
+    return name && kernel_kind_of_name(name) == KERNEL_OTHER;
+}
+
+/* Index of the only device of a process, or SESSION_DEVICE_UNKNOWN. */
+static int only_device(const struct operator_join *join, const int *device_of)
+{
+    int found = SESSION_DEVICE_UNKNOWN;
+    size_t with_kernels = 0;
+    for (size_t i = 0; i < join->device_count; i++)
+        if (join->devices[i].kernels) {
+            with_kernels++;
+            found = device_of[i];
+        }
+    if (with_kernels == 1)
+        return found;
+    return with_kernels == 0 && join->device_count == 1 ? device_of[0] : SESSION_DEVICE_UNKNOWN;
+}
+
+static int device_of_ordinal(const struct operator_join *join, const int *device_of, uint32_t ordinal)
+{
+    for (size_t i = 0; i < join->device_count; i++)
+        if (join->devices[i].ordinal == ordinal)
+            return device_of[i];
+    return SESSION_DEVICE_UNKNOWN;
+}
+
+/* Kernels first: they know their device. */
+static void merge_kernels(struct session_merge *merge, struct operator_join *join, const int *device_of)
+{
+    for (size_t i = 0; i < join->row_count; i++) {
+        const struct joined_kernels *row = &join->rows[i];
+        int device = device_of_ordinal(join, device_of, row->ordinal);
+        uint32_t signature = row->of_call ? index_map_find(&join->signature_map, row->id, 0) : INDEX_MAP_NONE;
+        struct operator_row *op;
+        if (signature != INDEX_MAP_NONE)
+            op = operator_of_call(merge, join, &join->signatures[signature], device);
+        else /* also where the call's record was lost: the widest kernel's name is what is left */
+            op = operator_at(merge, row->of_call ? row->widest_name_id : row->id, device, false);
+        add_kernels(op, row, &merge->names);
+        if (device >= 0 && sets_floor(merge, row)) {
+            double *floor_ns = &merge->session->devices[device].floor_ns;
+            *floor_ns = isnan(*floor_ns) ? (double)row->shortest_ns : fmin(*floor_ns, (double)row->shortest_ns);
+        }
+    }
+}
+
+/* A call's record names no device. Where a process used one only, it is that one; else the calls whose kernels were seen
+ * go where those ran, and the rest stays without a device. */
+static void merge_calls(struct session_merge *merge, struct operator_join *join, const int *device_of, bool timed)
+{
+    int only = only_device(join, device_of);
+    for (size_t i = 0; i < join->signature_count; i++) {
+        const struct joined_signature *signature = &join->signatures[i];
+        uint64_t left = signature->calls;
+        for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
+            uint32_t index = index_map_find(&join->row_map, signature->id, (uint64_t)join->devices[d].ordinal << 1 | 1);
+            if (index == INDEX_MAP_NONE)
+                continue;
+            uint64_t here = join->rows[index].executions;
+            struct operator_row *op = operator_of_call(merge, join, signature, device_of[d]);
+            op->calls += here < left ? here : left;
+            left -= here < left ? here : left;
+        }
+        if (!left)
+            continue; /* failed calls have no row: merge_failures() counts them */
+        struct operator_row *op = operator_of_call(merge, join, signature, only);
+        op->calls += left;
+        op->timed |= timed;
+    }
+}
+
+static void merge_launches(struct session_merge *merge, struct operator_join *join, const int *device_of, bool timed)
+{
+    int only = only_device(join, device_of);
+    for (size_t i = 0; i < join->launch_count; i++) {
+        const struct joined_launches *launches = &join->launches[i];
+        uint64_t left = launches->launches;
+        for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
+            uint32_t index = index_map_find(&join->row_map, launches->name_id, (uint64_t)join->devices[d].ordinal << 1);
+            if (index == INDEX_MAP_NONE)
+                continue;
+            uint64_t here = join->rows[index].kernels;
+            struct operator_row *op = operator_at(merge, launches->name_id, device_of[d], false);
+            op->calls_known = true;
+            op->calls += here < left ? here : left;
+            left -= here < left ? here : left;
+        }
+        if (!left)
+            continue;
+        struct operator_row *op = operator_at(merge, launches->name_id, only, false);
+        op->calls_known = true;
+        op->calls += left;
+        op->timed |= timed;
+    }
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void merge_failures(struct session *session, const struct operator_join *join)
+{
+    for (size_t i = 0; i < join->signature_count; i++) {
+        const struct joined_signature *signature = &join->signatures[i];
+        const char *name = operator_join_entry(join, signature->content.entry);
+        size_t f = 0;
+        if (!signature->failed)
+            continue;
+        while (f < session->failure_count &&
+               (session->failures[f].status != signature->failed_status || !same_text(session->failures[f].name, name)))
+            f++;
+        if (f == session->failure_count) {
+            session->failures = allocate_grow(session->failures, session->failure_count, &session->failure_capacity,
+                                              sizeof *session->failures);
+            session->failures[session->failure_count++] =
+                (struct session_failure){allocate_text(name), signature->failed_status, 0};
+        }
+        session->failures[f].calls += signature->failed;
+    }
+}
+
+void session_merge_add(struct session_merge *merge, struct operator_join *join, bool timed)
+{
+    int *device_of = allocate(join->device_count, sizeof *device_of);
+    for (size_t i = 0; i < join->device_count; i++)
+        device_of[i] = merge_device(merge->session, &join->devices[i]);
+    merge_kernels(merge, join, device_of);
+    merge_calls(merge, join, device_of, timed);
+    merge_launches(merge, join, device_of, timed);
+    merge_failures(merge->session, join);
+    free(device_of);
+}
+
+const char *session_merge_name(const struct session_merge *merge, size_t operator_index)
+{
+    return name_pool_find(&merge->names, merge->operator_name_ids[operator_index]);
+}
+
+void session_merge_free(struct session_merge *merge)
+{
+    name_pool_free(&merge->names);
+    index_map_free(&merge->operator_map);
+    free(merge->operator_name_ids);
+    *merge = (struct session_merge){0};
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From many processes to one session: devices by identity, operators by device and content. Holds what lives while traces
+ * are read. */
+#ifndef CLASSIFY_SESSION_MERGE_H
+#define CLASSIFY_SESSION_MERGE_H
+
+#include "classify/session.h"
+
+struct session_merge {
+    struct session *session;
+    struct name_pool names; /* kernels' names of all processes */
+    struct index_map operator_map;
+    uint64_t *operator_name_ids; /* of each operator; 0 for calls */
+    size_t operator_name_capacity;
+};
+
+/* Adds what JOIN holds, and takes its intervals. TIMED: this process's kernels could be timed. */
+void session_merge_add(struct session_merge *merge, struct operator_join *join, bool timed);
+
+/* The kernel's name of an operator that is no call, NULL if no record gave it. */
+const char *session_merge_name(const struct session_merge *merge, size_t operator_index);
+
+void session_merge_free(struct session_merge *merge); /* not the session */
+
+#endif
