@@ -148,25 +148,66 @@ def check_launch(call, record, entries, names, device):
         problem(f"call {call['index']} {call['function']}: kernel name {name}, expected {wanted}")
 
 
-LEDGER_NAMES = {"m": M, "n": N, "k": K, "lda": LDA, "ldb": LDB, "ldc": LDC, "incx": INCX, "incy": INCY, "batchCount": BATCH,
-                "strideA": STRIDES[0], "strideB": STRIDES[1], "strideC": STRIDES[2]}
+LEDGER_PASSED = {"m": M, "n": N, "k": K, "lda": LDA, "ldb": LDB, "ldc": LDC, "incx": INCX, "incy": INCY,
+                 "strideA": STRIDES[0], "strideB": STRIDES[1], "strideC": STRIDES[2]}
+# The ledger's name of what a record's field holds.
+LEDGER_RECORDED = {"m": ["m"], "n": ["n"], "k": ["k"], "batchCount": ["batch"], "Atype": ["type", 0], "Btype": ["type", 1],
+                   "Ctype": ["type", 2], "computeType": ["type_compute"], "lda": ["ld", 0], "ldb": ["ld", 1],
+                   "incx": ["ld", 1], "ldc": ["ld", 2], "incy": ["ld", 2], "ldd": ["ld", 3], "strideA": ["batch_stride", 0],
+                   "strideB": ["batch_stride", 1], "strideC": ["batch_stride", 2], "transa": ["trans_a"], "transb": ["trans_b"],
+                   "trans": ["trans_a"], "epilogue": ["epilogue"]}
+LEDGER_MODES = {"pointer_mode": ["pointer_mode"], "math_mode": ["math_mode"]}
+BETA = {1: "zero", 2: "nonzero", 3: "nonzero", 4: "device"}
 
 
-def check_ledger(calls, path):
-    """The simulator noted the same calls, in the same order, with the same sizes under the same names."""
+def field_of(record, path):
+    value = record[path[0]]
+    return value[path[1]] if len(path) > 1 else value
+
+
+def check_ledger_line(call, record, line):
+    """The simulator's own list of parameters, our record of the call, and what was passed: all three agree."""
+    where = f"call {call['index']} {call['function']} ({call['variant']}, NULL {call['null']})"
+    args = line["args"]
+    lt = call["function"] == "cublasLtMatmul"
+    if not lt:
+        for name, value in LEDGER_PASSED.items():
+            if name in args and int(args[name]) != value:
+                problem(f"{where}: the ledger says {name} = {args[name]}, passed {value}")
+    if not is_legacy(call["function"]) and line["status"] != call["status"]:
+        problem(f"{where}: the ledger says it returned {line['status']}, the program got {call['status']}")
+    if lt and record["m"] == -1:
+        return  # descriptors of a call that failed are not read
+    batched = "Batched" in call["function"] or lt
+    names = dict(LEDGER_RECORDED)
+    if record["record"] == "call" and not is_legacy(call["function"]) and not lt:
+        names.update(LEDGER_MODES)
+    for name, path in names.items():
+        if args.get(name) is None or (name.startswith("stride") and not batched):
+            continue
+        value = int(args[name])
+        if name.startswith("trans") and is_legacy(call["function"]):  # a character
+            value = "NTC".index(chr(value).upper())
+        if field_of(record, path) != value:
+            problem(f"{where}: the ledger says {name} = {args[name]}, recorded {field_of(record, path)}")
+    if record["record"] == "call" and "beta_kind" in args and BETA.get(record["beta"]) != args["beta_kind"]:
+        problem(f"{where}: the ledger says beta is {args['beta_kind']}, recorded {record['beta']}")
+
+
+def check_ledger(calls, records, launched, path):
     lines = [json.loads(line) for line in open(path)]
-    ledger = [line for line in lines if line.get("function", line.get("name", "")).startswith("cublas") and
-              not line.get("nested")]
-    if len(ledger) != len(calls):
-        problem(f"the ledger holds {len(ledger)} calls, {len(calls)} were made")
-    for call, line in zip(calls, ledger):
-        if line.get("function", line.get("name")) != call["function"]:
-            problem(f"call {call['index']}: the ledger says {line.get('function')}, called {call['function']}")
-            return
-        fields = line.get("args", line)
-        for name, value in LEDGER_NAMES.items():
-            if name in fields and int(fields[name]) != value:
-                problem(f"call {call['index']} {call['function']}: the ledger says {name} = {fields[name]}, passed {value}")
+    ledger = [l for l in lines if l["type"] == "call" and l["function"].startswith("cublas") and not l["nested"]]
+    if [c["function"] for c in calls] != [l["function"] for l in ledger]:
+        problem(f"the ledger holds {len(ledger)} calls, {len(calls)} were made, or in another order")
+        return
+    for call, record, line in zip(calls, records, ledger):
+        check_ledger_line(call, record, line)
+    own = [l for l in lines if l["type"] == "kernel" and l["call"] == 0]
+    if len(own) != len(launched):
+        problem(f"the ledger holds {len(own)} kernels outside library calls, {len(launched)} launches are recorded")
+    for kernel, launch in zip(own, launched):
+        if kernel["grid"] != launch["grid"] or kernel["block"] != launch["block"] or kernel["shared"] != launch["shared"]:
+            problem(f"the ledger says {kernel['grid']} x {kernel['block']}, recorded {launch['grid']} x {launch['block']}")
 
 
 def read_calls(path):
@@ -183,12 +224,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("calls", help="standard output of the calling program")
     parser.add_argument("trace", help="output of preload_trace_dump")
-    parser.add_argument("--stream", type=int, required=True)
+    parser.add_argument("--stream", type=int, help="default: the program says it itself")
     parser.add_argument("--math-mode", type=int, default=0)
     parser.add_argument("--kernel", default="test_kernel")
     parser.add_argument("--ledger")
     options = parser.parse_args()
     device = {"stream": options.stream, "math_mode": options.math_mode, "kernel": options.kernel}
+    if options.stream is None:
+        device["stream"] = next(int(line.split()[1]) for line in open(options.calls) if line.startswith("stream "))
     calls = read_calls(options.calls)
     records = [json.loads(line) for line in open(options.trace)]
     entries = {r["id"]: r["text"] for r in records if r["record"] == "entry"}
@@ -212,7 +255,7 @@ def main():
     if sum(s["launches_failed"] for s in slots) != len(launches) - len(good):
         problem(f"{len(launches) - len(good)} launches failed, the slots say {sum(s['launches_failed'] for s in slots)}")
     if options.ledger:
-        check_ledger(library, options.ledger)
+        check_ledger(library, recorded, launched, options.ledger)
     for text in problems[:40]:
         print(text)
     if problems:

@@ -152,7 +152,8 @@ def calls(entries):
     functions = []
     for e in entries:
         if e.kind in ("CALL", "LEGACY", "LAUNCH"):
-            out.append(f"{e.result} {e.name}({e.text});")
+            weak = " __attribute__((weak))" if library_of(e.name) == "cuda" else ""  # not every build has a driver
+            out.append(f"{e.result} {e.name}({e.text}){weak};")
     for e in entries:
         if e.kind not in ("CALL", "LEGACY", "LAUNCH"):
             continue
