@@ -16,10 +16,11 @@ struct subscriber {
     CUpti_CallbackFunc callback;
     void *userdata;
     char name[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+    struct subscriber *older;
 };
 
-/* Never freed: a callback may still run in it when another thread unsubscribes. */
-static struct subscriber *_Atomic current;
+/* Kept for ever: a callback may still run in one when another thread unsubscribes. */
+static struct subscriber *_Atomic current, *_Atomic newest;
 static _Atomic uint8_t enabled[CUPTI_CB_DOMAIN_SIZE][CBID_LIMIT];
 
 static unsigned domain_size(CUpti_CallbackDomain domain)
@@ -64,6 +65,7 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
         *holder = none;
         return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     }
+    subscriber->older = atomic_exchange(&newest, subscriber); /* only the holder of CURRENT comes here */
     *handle = (CUpti_SubscriberHandle)subscriber;
     observer_install();
     return CUPTI_SUCCESS;
