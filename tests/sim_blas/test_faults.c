@@ -39,5 +39,6 @@ int main(void)
     expect("ledger's status of the second cublasGemmEx",
            json_integer_value(json_object_get(ledger_line(lines, "call", "cublasGemmEx", 1), "status")), 14);
     json_decref(lines);
+    expect("cublasDestroy", cublasDestroy_v2(handle), 0);
     return failures != 0;
 }
