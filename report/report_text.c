@@ -333,6 +333,10 @@ bool report_text(const struct session *session, size_t rows, FILE *out)
     print_session(session, out);
     for (size_t i = 0; i < session->device_count; i++)
         print_device(session, (int)i, out);
+    if (!session->device_count) {
+        print_label(out, "GPU");
+        fputs("none described by the traces: no roof, no ridge, every class unknown\n", out);
+    }
     print_processes(session, out);
     print_coverage(session, out);
     print_failures(session, out);

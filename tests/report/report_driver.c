@@ -1,19 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_command() with its options, as the command would call it: report_driver [--json] [--all] SESSION */
+/* report_command() with its options, as the command would call it, and the fold that it does on a terminal:
+ *
+ *   report_driver [--json] [--all] [--rows N] SESSION */
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/report.h"
+#include "report/report_text.h"
+
+static int print_folded(const char *path, size_t rows)
+{
+    struct session_error error;
+    struct session *session = session_open(path, &error);
+    if (!session)
+        return 2;
+    bool written = report_text(session, rows, stdout);
+    session_close(session);
+    return written ? 0 : 2;
+}
 
 int main(int argc, char **argv)
 {
     struct report_options options = {0};
+    size_t rows = 0;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--json"))
             options.json = true;
         else if (!strcmp(argv[i], "--all"))
             options.all = true;
+        else if (!strcmp(argv[i], "--rows") && i + 1 < argc)
+            rows = strtoul(argv[++i], NULL, 10);
         else
             options.session_folder = argv[i];
     }
-    return options.session_folder ? report_command(&options, stdout, stderr) : 2;
+    if (!options.session_folder)
+        return 2;
+    return rows ? print_folded(options.session_folder, rows) : report_command(&options, stdout, stderr);
 }
