@@ -41,6 +41,14 @@ void *simgpu_context_primary(void)
     return primary;
 }
 
+bool simgpu_context_primary_active(void)
+{
+    core_lock();
+    bool active = primary != NULL;
+    core_unlock();
+    return active;
+}
+
 void *simgpu_context_create(void)
 {
     core_lock();

@@ -15,6 +15,7 @@ SIMGPU_API int simgpu_device_occupancy(unsigned threads, size_t shared_bytes);
 
 /* Contexts: the primary one and those made by hand; each thread has a current one. */
 SIMGPU_API void *simgpu_context_primary(void);
+SIMGPU_API bool simgpu_context_primary_active(void); /* made already */
 SIMGPU_API void *simgpu_context_create(void);
 SIMGPU_API int simgpu_context_destroy(void *context);
 SIMGPU_API bool simgpu_context_valid(const void *context);
