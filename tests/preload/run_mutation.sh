@@ -3,7 +3,8 @@
 # The generated test is worth something only if it fails on a wrong table: builds the shim with one line changed and expects
 # a complaint that fits PATTERN.
 # usage: run_mutation.sh SED-EXPRESSION PATTERN CC SOURCE ARCHIVES FOLDER CALLS DUMP COMPARE [compare options]
-# ARCHIVES: the static libraries that the shim holds, separated by commas.
+# ARCHIVES: the static libraries that the shim holds, separated by commas. With HOST_LIBRARIES=FOLDER the calling program is
+# generated from the wrong table too, and linked with the libraries in FOLDER: then only their own list can tell.
 set -eu
 expression=$1 pattern=$2 cc=$3 source=$4 archives=$(echo "$5" | tr , ' ') folder=$6 calls=$7 dump=$8 compare=$9
 shift 9
@@ -19,7 +20,16 @@ done
 # shellcheck disable=SC2086
 "$cc" -std=gnu11 -O1 -w -shared -fPIC -fvisibility=hidden -D_GNU_SOURCE -DROOFTAP_VERSION='"mutant"' -I"$folder" -I"$source" \
     $sources $archives -Wl,--version-script="$source/preload/exports.map" -ldl -lpthread -o "$folder/librooftap.so"
-if sh "$(dirname "$compare")/run_calls.sh" "$folder/librooftap.so" "$calls" "$dump" "$compare" "$folder/run" "$@" \
+tests=$(dirname "$compare")
+if [ -n "${HOST_LIBRARIES:-}" ]; then
+    "$cc" -E -P -I"$folder" -I"$source" "$tests/table.c" -o "$folder/table.i"
+    python3 "$tests/generate.py" calls "$folder/table.i" "$folder/calls.gen.c"
+    calls=$folder/calls
+    "$cc" -std=gnu11 -w -D_GNU_SOURCE -I"$source" "$tests/calls_host.c" "$tests/calls_sim.c" "$folder/calls.gen.c" \
+        -L"$HOST_LIBRARIES" -Wl,-rpath,"$HOST_LIBRARIES" -Wl,--no-as-needed -lcublas -lcublasLt -lcudart -lsimgpu -ldl -lm \
+        -o "$calls"
+fi
+if sh "$tests/run_calls.sh" "$folder/librooftap.so" "$calls" "$dump" "$compare" "$folder/run" "$@" \
     >"$folder/out" 2>&1; then
     echo "the generated test did not notice" >&2
     exit 1
