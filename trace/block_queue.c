@@ -28,8 +28,8 @@ bool block_queue_push(struct block_queue *queue, void *block)
             position = __atomic_load_n(&queue->tail, __ATOMIC_RELAXED);
             continue;
         }
-        if (__atomic_compare_exchange_n(&queue->tail, &position, position + 1, true,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        if (__atomic_compare_exchange_n(&queue->tail, &position, position + 1, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
             __atomic_store_n(&cell->block, block, __ATOMIC_RELAXED);
             __atomic_store_n(&cell->ticket, position + 1, __ATOMIC_RELEASE);
             return true;
@@ -49,8 +49,8 @@ void *block_queue_pop(struct block_queue *queue)
             position = __atomic_load_n(&queue->head, __ATOMIC_RELAXED);
             continue;
         }
-        if (__atomic_compare_exchange_n(&queue->head, &position, position + 1, true,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        if (__atomic_compare_exchange_n(&queue->head, &position, position + 1, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
             void *block = __atomic_load_n(&cell->block, __ATOMIC_RELAXED);
             __atomic_store_n(&cell->ticket, position + queue->mask + 1, __ATOMIC_RELEASE);
             return block;

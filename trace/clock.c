@@ -35,8 +35,7 @@ static bool kernel_distrusts_tsc(void)
 {
     static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
     char name[32];
-    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                  O_RDONLY | O_CLOEXEC);
+    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
     ssize_t got = read(fd, name, sizeof name - 1);
@@ -75,6 +74,6 @@ uint64_t clock_ticks_per_second(void)
     __asm__("mrs %0, cntfrq_el0" : "=r"(rate));
     return rate;
 #else
-    return 0; /* CPUID's word (leaf 0x15) is nominal; anchors measure */
+    return 0;            /* CPUID's word (leaf 0x15) is nominal; anchors measure */
 #endif
 }

@@ -25,8 +25,8 @@ static void push_free(struct writer *writer, struct trace_thread *thread)
     do {
         __atomic_store_n(&thread->next_free, (uint32_t)head, __ATOMIC_RELAXED);
         next = ((head >> 32) + 1) << 32 | (thread->index + 1);
-    } while (!__atomic_compare_exchange_n(&writer->free_threads, &head, next, true, __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(&writer->free_threads, &head, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
     __atomic_fetch_add(&writer->free_count, 1, __ATOMIC_RELAXED);
 }
 
@@ -39,8 +39,8 @@ static struct trace_thread *pop_free(struct writer *writer)
             return NULL;
         thread = thread_at(writer, (uint32_t)head - 1);
         next = ((head >> 32) + 1) << 32 | __atomic_load_n(&thread->next_free, __ATOMIC_RELAXED);
-    } while (!__atomic_compare_exchange_n(&writer->free_threads, &head, next, true, __ATOMIC_ACQUIRE,
-                                          __ATOMIC_ACQUIRE));
+    } while (
+        !__atomic_compare_exchange_n(&writer->free_threads, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
     __atomic_fetch_sub(&writer->free_count, 1, __ATOMIC_RELAXED);
     return thread;
 }

@@ -15,11 +15,11 @@ struct trace_file {
     char path[PATH_MAX]; /* absolute: the host may change its directory */
     dev_t device;
     ino_t inode;
-    uint64_t bytes;         /* allocated so far */
-    uint64_t window_bytes;  /* address range that the next mapping takes */
-    uint64_t window_used;   /* of the last window */
+    uint64_t bytes;        /* allocated so far */
+    uint64_t window_bytes; /* address range that the next mapping takes */
+    uint64_t window_used;  /* of the last window */
     uint32_t windows;
-    bool populate_unknown;  /* this kernel has no MADV_POPULATE_WRITE */
+    bool populate_unknown; /* this kernel has no MADV_POPULATE_WRITE */
     struct {
         unsigned char *address;
         uint64_t bytes;

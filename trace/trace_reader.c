@@ -30,11 +30,11 @@ struct trace_reader {
     const unsigned char *memory; /* NULL: a file */
     size_t memory_bytes;
     int fd;
-    uint64_t next_block;   /* file offset */
+    uint64_t next_block; /* file offset */
     uint64_t this_block;
-    uint32_t position;     /* of the next record; == limit: the block is done */
+    uint32_t position; /* of the next record; == limit: the block is done */
     uint32_t limit;
-    bool sealed;           /* this block is, so a gap in it is damage */
+    bool sealed; /* this block is, so a gap in it is damage */
     bool finished;
     struct trace_reader_stats stats;
     uint64_t slot_block[SLOT_BLOCKS_READ];
@@ -359,19 +359,23 @@ static bool check_first(struct trace_reader *reader, const char *name, struct tr
     else if (have == 0)
         say(error, "%s: empty file: expected a rooftap trace; it may be removed", name);
     else if ((size_t)have < sizeof header->magic || header->magic != TRACE_MAGIC)
-        say(error, "%s: no rooftap trace: expected \"ROOFTAP\" at offset 0; give the folder or file that `rooftap record` wrote",
+        say(error,
+            "%s: no rooftap trace: expected \"ROOFTAP\" at offset 0; give the folder or file that `rooftap record` "
+            "wrote",
             name);
     else if ((size_t)have < sizeof *header)
-        say(error, "%s: cut inside the first block header: expected at least %u bytes, found %zd; it holds nothing", name,
-            TRACE_HEADER_BYTES, have);
+        say(error, "%s: cut inside the first block header: expected at least %u bytes, found %zd; it holds nothing",
+            name, TRACE_HEADER_BYTES, have);
     else if (header->version_major > TRACE_VERSION_MAJOR) {
         say(error, "%s: trace format %u.%u at offset 8: this rooftap reads major version %u; use a newer rooftap", name,
             header->version_major, header->version_minor, TRACE_VERSION_MAJOR);
         if (error)
             error->newer_major = true;
     } else if (!header_holds(header))
-        say(error, "%s: damaged first block header: version %u.%u, block size %u, kind %u, state %u; expected %u.x, %u, 1 or 2, "
-                   "0 to 2; record again",
+        say(error,
+            "%s: damaged first block header: version %u.%u, block size %u, kind %u, state %u; expected %u.x, %u, 1 or "
+            "2, "
+            "0 to 2; record again",
             name, header->version_major, header->version_minor, header->block_bytes, header->kind, header->state,
             TRACE_VERSION_MAJOR, TRACE_BLOCK_BYTES);
     else

@@ -178,8 +178,7 @@ static inline __attribute__((always_inline)) bool same_content(const void *left,
 }
 
 /* Where to look in the cache. It need not see every field: equality is decided by same_content(), and contents that
- * differ only elsewhere share a set of two. So a signature is told by entry, flags, shape, A's ld and stride, types and
- * epilogue. */
+ * differ only elsewhere share a set of two. So a signature is told by entry, flags, shape, types and epilogue. */
 static inline __attribute__((always_inline)) uint64_t cache_key(const void *content, size_t size)
 {
     uint64_t key;
@@ -187,9 +186,7 @@ static inline __attribute__((always_inline)) uint64_t cache_key(const void *cont
         key = content_word(content, 2) * 0x1b873593u + content_word(content, 3) * 0x6c9e3779u +
               content_word(content, 4) * 0x165667b1u + content_word(content, 5) * 0x27d4eb2fu +
               content_word(content, 6) * 0x5bd1e995u + content_word(content, 7) * 0x3c6ef35fu +
-              content_word(content, 8) * 0x41c64e6du + content_word(content, 12) * 0x7feb352du +
-              content_word(content, 16) * 0x2c1b3c6du + content_word(content, 17) * 0x297a2d39u +
-              content_word(content, 19) * 0x4be98135u;
+              content_word(content, 16) * 0x2c1b3c6du + content_word(content, 19) * 0x4be98135u;
     } else {
         key = 0;
         for (size_t i = CONTENT_HASHED_FROM / 8; i < size / 8; i++)
@@ -216,12 +213,12 @@ static inline bool cache_hit(uint64_t entry, uint64_t wanted)
 }
 
 /* The content's record in the thread's block if ENTRY, a hit, speaks of just this content. */
-static inline __attribute__((always_inline)) unsigned char *cached(const struct trace_thread *thread, uint64_t entry,
-                                                                   enum trace_record_type type, const void *content,
-                                                                   size_t size)
+static inline __attribute__((always_inline)) unsigned char *
+cached(const struct trace_thread *thread, uint64_t entry, enum trace_record_type type, const void *content, size_t size)
 {
     unsigned char *record = thread->block + (entry & 0xffff) * 8;
-    bool same = *type_and_size(record) == ((uint32_t)type | (uint32_t)size << 16) && same_content(record, content, size);
+    bool same =
+        *type_and_size(record) == ((uint32_t)type | (uint32_t)size << 16) && same_content(record, content, size);
     return same ? record : NULL;
 }
 
@@ -286,8 +283,8 @@ static __attribute__((noinline)) void *refuse(struct trace_thread *thread)
 
 static inline __attribute__((always_inline)) void *reserve_with(struct trace_thread *thread,
                                                                 enum trace_record_type content_type, void *content,
-                                                                size_t content_size, enum trace_record_type type, size_t size,
-                                                                uint64_t *id, uint32_t *offset)
+                                                                size_t content_size, enum trace_record_type type,
+                                                                size_t size, uint64_t *id, uint32_t *offset)
 {
     size_t rounded = (size + 7) & ~(size_t)7;
     if (__builtin_expect(is_stale(), 0) || !enter(thread))
@@ -374,8 +371,7 @@ void trace_note(struct trace_thread *thread, enum trace_note_code code, int32_t 
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     size_t kept = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
-    struct trace_note *record =
-        thread ? trace_reserve(thread, TRACE_RECORD_NOTE, sizeof *record + kept) : NULL;
+    struct trace_note *record = thread ? trace_reserve(thread, TRACE_RECORD_NOTE, sizeof *record + kept) : NULL;
     if (record) {
         record->code = code;
         record->value = value;
@@ -414,8 +410,7 @@ void trace_anchor(struct trace_thread *thread, uint64_t cupti_ns)
 void trace_entry_write(struct trace_thread *thread, uint32_t id, const char *name)
 {
     size_t length = strlen(name);
-    struct trace_entry *record =
-        thread ? trace_reserve(thread, TRACE_RECORD_ENTRY, sizeof *record + length) : NULL;
+    struct trace_entry *record = thread ? trace_reserve(thread, TRACE_RECORD_ENTRY, sizeof *record + length) : NULL;
     if (!record)
         return;
     record->id = id;

@@ -267,8 +267,8 @@ static bool tend(struct writer *writer)
 {
     seal_full(writer);
     uint64_t taken = follow_demand(writer);
-    bool short_of_threads = __atomic_load_n(&writer->free_count, __ATOMIC_RELAXED) < THREADS_LEAST &&
-                            writer->slot_blocks < SLOT_BLOCKS;
+    bool short_of_threads =
+        __atomic_load_n(&writer->free_count, __ATOMIC_RELAXED) < THREADS_LEAST && writer->slot_blocks < SLOT_BLOCKS;
     if (!writer->growth_errno && (!fill_up(writer) || (short_of_threads && !add_thread_states(writer))))
         writer->growth_errno = errno ? errno : EIO;
     note_growth_failure(writer);

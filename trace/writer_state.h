@@ -16,41 +16,41 @@
 #include "trace/trace_file.h"
 
 enum {
-    READY_BLOCKS = 4096,    /* capacity; how many are kept ready follows the demand */
-    FULL_BLOCKS = 8192,     /* a full block that finds no room here stays open in the file: readable, not sealed */
-    CONTENT_WAYS = 512,     /* entries in sets of two */
-    SLOT_BLOCKS = 64,       /* threads at one time: 64 * SLOTS_PER_BLOCK; more are counted as without slot */
-    SLOTS_PER_BLOCK = (TRACE_BLOCK_BYTES - TRACE_HEADER_BYTES - sizeof(struct trace_counters)) /
-                      sizeof(struct trace_slot),
-    CALL_ID_BITS = 40,      /* per slot; the slot's number stands above */
+    READY_BLOCKS = 4096, /* capacity; how many are kept ready follows the demand */
+    FULL_BLOCKS = 8192,  /* a full block that finds no room here stays open in the file: readable, not sealed */
+    CONTENT_WAYS = 512,  /* entries in sets of two */
+    SLOT_BLOCKS = 64,    /* threads at one time: 64 * SLOTS_PER_BLOCK; more are counted as without slot */
+    SLOTS_PER_BLOCK =
+        (TRACE_BLOCK_BYTES - TRACE_HEADER_BYTES - sizeof(struct trace_counters)) / sizeof(struct trace_slot),
+    CALL_ID_BITS = 40, /* per slot; the slot's number stands above */
 };
 
 struct writer;
 
 struct trace_thread {
-    unsigned char *block;       /* NULL: none yet */
-    uint32_t position;          /* of the next record; TRACE_BLOCK_BYTES without a block */
-    uint32_t busy;              /* between reserve and commit: a signal handler must keep out */
-    uint64_t sequence;          /* of the block */
-    uint64_t generation;        /* of the block in this thread, << 32: what the content cache knew before is void */
-    uint32_t tid;               /* 0: free; whoever sets it to 0 gives the thread back */
+    unsigned char *block; /* NULL: none yet */
+    uint32_t position;    /* of the next record; TRACE_BLOCK_BYTES without a block */
+    uint32_t busy;        /* between reserve and commit: a signal handler must keep out */
+    uint64_t sequence;    /* of the block */
+    uint64_t generation;  /* of the block in this thread, << 32: what the content cache knew before is void */
+    uint32_t tid;         /* 0: free; whoever sets it to 0 gives the thread back */
     uint32_t index;
     struct trace_slot *slot;
     struct writer *writer;
-    uint64_t next_call_id;      /* goes on when the slot is used again */
-    uint32_t next_free;         /* index + 1 of the next in the free list */
+    uint64_t next_call_id; /* goes on when the slot is used again */
+    uint32_t next_free;    /* index + 1 of the next in the free list */
     /* sets of two, see cache_entry() */
     _Alignas(64) uint64_t content[CONTENT_WAYS];
 };
 
 struct writer {
-    uint64_t incarnation;       /* trace_block_header.process_id_hash */
+    uint64_t incarnation; /* trace_block_header.process_id_hash */
     uint32_t pid;
     uint32_t clock;
     struct trace_counters *counters;
     struct block_queue ready, full;
-    uint64_t sequence;          /* last one given */
-    uint64_t ticks_per_second;  /* 0: not known yet */
+    uint64_t sequence;         /* last one given */
+    uint64_t ticks_per_second; /* 0: not known yet */
 
     /* threads: a free list with a count in its upper half against ABA */
     uint64_t free_threads;
@@ -63,12 +63,12 @@ struct writer {
     /* below: only under `tending` */
     uint32_t tending;
     struct trace_file file;
-    unsigned char *spare;       /* for the note that says that there are no more blocks */
+    unsigned char *spare; /* for the note that says that there are no more blocks */
     uint64_t ready_target;
     uint64_t sequence_seen;
     uint64_t tends;
     uint32_t idle_tends;
-    int growth_errno;           /* not 0: growth is switched off */
+    int growth_errno; /* not 0: growth is switched off */
     bool growth_noted;
     uint64_t open_ticks, open_monotonic_ns;
 
@@ -78,12 +78,12 @@ struct writer {
 };
 
 struct writer_gate {
-    uint64_t incarnation;       /* 0: closed; stored last */
+    uint64_t incarnation; /* 0: closed; stored last */
     struct writer *writer;
-    uint32_t opening;           /* tid of the thread that is opening */
+    uint32_t opening; /* tid of the thread that is opening */
 };
 
-#pragma GCC visibility push(hidden) /* reached without the global offset table */
+#pragma GCC visibility push(hidden)           /* reached without the global offset table */
 extern struct writer_gate writer_gate_closed; /* all zero, for ever */
 extern struct writer_gate *writer_gate;       /* that one until the first open */
 

@@ -21,9 +21,10 @@ static void note_call(const struct trace_signature *signature)
     uint64_t id;
     uint32_t offset;
     struct trace_thread *thread = trace_thread_get();
-    struct trace_call *call = thread ? trace_reserve_with(thread, TRACE_RECORD_SIGNATURE, (void *)signature,
-                                                          sizeof *signature, TRACE_RECORD_CALL, sizeof *call, &id, &offset)
-                                     : NULL;
+    struct trace_call *call = thread
+                                  ? trace_reserve_with(thread, TRACE_RECORD_SIGNATURE, (void *)signature,
+                                                       sizeof *signature, TRACE_RECORD_CALL, sizeof *call, &id, &offset)
+                                  : NULL;
     if (!call)
         return;
     call->signature_offset = offset;

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            dprintf(2, "%s:%d: does not hold: %s (errno: %s)\n", __FILE__, __LINE__, #condition, strerror(errno)); \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            dprintf(2, "%s:%d: does not hold: %s (errno: %s)\n", __FILE__, __LINE__, #condition, strerror(errno));     \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 #endif

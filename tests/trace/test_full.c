@@ -4,7 +4,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
+
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -202,10 +204,8 @@ static void full_file_system(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(file_size_limit),
-        cmocka_unit_test(file_size_limit_from_the_start),
-        cmocka_unit_test(address_space_limit),
-        cmocka_unit_test(file_replaced),
+        cmocka_unit_test(file_size_limit),     cmocka_unit_test(file_size_limit_from_the_start),
+        cmocka_unit_test(address_space_limit), cmocka_unit_test(file_replaced),
         cmocka_unit_test(full_file_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,8 @@ static void *produce(void *number)
         struct trace_call *call;
         uint64_t id;
         uint32_t offset;
-        while (!(call = trace_reserve_with(thread, TRACE_RECORD_SIGNATURE, &signature, sizeof signature, TRACE_RECORD_CALL,
-                                           sizeof *call, &id, &offset)))
+        while (!(call = trace_reserve_with(thread, TRACE_RECORD_SIGNATURE, &signature, sizeof signature,
+                                           TRACE_RECORD_CALL, sizeof *call, &id, &offset)))
             sched_yield();
         call->signature_offset = offset;
         call->duration_ticks = (uint32_t)(i % 23);

@@ -4,7 +4,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,13 +113,13 @@ static void references_must_lead_back_to_their_type(void **state)
     uint32_t signature = builder_signature(&b, 1);
     uint32_t other = builder_add(&b, TRACE_RECORD_LAUNCH_SHAPE, &shape, sizeof shape);
     builder_call(&b, signature, 1);
-    builder_call(&b, other, 2);                    /* a launch shape */
-    builder_call(&b, signature + 8, 3);            /* into a record */
-    builder_call(&b, signature + 4, 4);            /* not aligned */
-    builder_call(&b, b.position + 64, 5);          /* ahead */
-    builder_call(&b, 0, 6);                        /* the header */
-    builder_call(&b, 0xfffffff8u, 7);              /* far outside */
-    builder_signature(&b, 2);                      /* where call 5 points to */
+    builder_call(&b, other, 2);           /* a launch shape */
+    builder_call(&b, signature + 8, 3);   /* into a record */
+    builder_call(&b, signature + 4, 4);   /* not aligned */
+    builder_call(&b, b.position + 64, 5); /* ahead */
+    builder_call(&b, 0, 6);               /* the header */
+    builder_call(&b, 0xfffffff8u, 7);     /* far outside */
+    builder_signature(&b, 2);             /* where call 5 points to */
     struct trace_launch launch = {.shape_offset = other};
     builder_add(&b, TRACE_RECORD_LAUNCH, &launch, sizeof launch);
     launch.shape_offset = signature;

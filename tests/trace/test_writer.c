@@ -3,7 +3,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,7 +21,8 @@
 #include "trace/writer_state.h"
 #include "trace_fixture.h"
 
-static void run(void (*body)(const char *), void (*each)(const struct trace_item *, void *), void *context, struct seen *seen)
+static void run(void (*body)(const char *), void (*each)(const struct trace_item *, void *), void *context,
+                struct seen *seen)
 {
     char folder[PATH_MAX], path[1][PATH_MAX];
     folder_make(folder);

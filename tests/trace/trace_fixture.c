@@ -67,7 +67,8 @@ void folder_traces(const char *path, pid_t pid, size_t count, char paths[][PATH_
     }
 }
 
-bool read_all(struct trace_reader *reader, struct seen *seen, void (*each)(const struct trace_item *, void *), void *context)
+bool read_all(struct trace_reader *reader, struct seen *seen, void (*each)(const struct trace_item *, void *),
+              void *context)
 {
     struct trace_item item;
     memset(seen, 0, sizeof *seen);

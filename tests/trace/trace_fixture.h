@@ -30,7 +30,8 @@ struct seen {
     uint64_t slot_drops, slot_calls;
 };
 /* Calls EACH, unless NULL, for every record. */
-bool read_all(struct trace_reader *reader, struct seen *seen, void (*each)(const struct trace_item *, void *), void *context);
+bool read_all(struct trace_reader *reader, struct seen *seen, void (*each)(const struct trace_item *, void *),
+              void *context);
 bool read_path(const char *path, struct seen *seen, void (*each)(const struct trace_item *, void *), void *context);
 
 /* Runs BODY in a forked child, since a process opens one trace only. Returns its wait status. */
@@ -40,7 +41,7 @@ int in_child(void (*body)(const char *folder), const char *folder, pid_t *pid);
 
 struct builder {
     unsigned char *bytes;
-    size_t size, block;      /* offset of the current block */
+    size_t size, block; /* offset of the current block */
     uint32_t position;
     uint64_t sequence;
 };
