@@ -19,11 +19,14 @@ static void slot_count(uint64_t *field)
  * config is not read before the real function has accepted it. */
 static void slot_begin(struct trace_slot *slot, const struct launch_request *r)
 {
-    const int64_t argument[7] = {r->grid[0],  r->grid[1],  r->grid[2],     r->block[0],
-                                 r->block[1], r->block[2], r->shared_bytes};
     bool known = !r->runtime_config && !r->driver_config;
-    for (int i = 0; i < 7; i++)
-        __atomic_store_n(&slot->argument[i], known ? argument[i] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->argument[0], known ? (int64_t)r->grid[0] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->argument[1], known ? (int64_t)r->grid[1] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->argument[2], known ? (int64_t)r->grid[2] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->argument[3], known ? (int64_t)r->block[0] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->argument[4], known ? (int64_t)r->block[1] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->argument[5], known ? (int64_t)r->block[2] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->argument[6], known ? (int64_t)r->shared_bytes : TRACE_UNKNOWN, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->start_ticks, r->start_ticks, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->entry, r->entry, __ATOMIC_RELEASE);
 }
