@@ -26,11 +26,25 @@ static void wait_for(pid_t child)
     CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
+/* How many traces are mapped here. */
+static int mapped_traces(void)
+{
+    char line[4096];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    CHECK(maps);
+    while (fgets(line, sizeof line, maps))
+        count += strstr(line, TRACE_FILE_SUFFIX) != NULL;
+    fclose(maps);
+    return count;
+}
+
 static void child_writes_its_own(int depth)
 {
     CHECK(!trace_writer_is_open() && !trace_thread_get() && !trace_writer_tend());
     trace_writer_end();
     CHECK(trace_writer_open(session) && trace_writer_is_open());
+    CHECK(mapped_traces() == 1); /* the parent's is not kept */
     struct trace_thread *thread = trace_thread_get();
     for (int i = 0; i < 100; i++)
         CHECK(produce_call(thread, depth, NULL));

@@ -82,14 +82,18 @@ static void one_damaged_record_costs_itself(void **state)
     struct seen seen;
     (void)state;
     builder_small(&b, 100);
-    /* the size of the 50th call, then the commit word, then its reference */
+    /* the size of the 50th call, its commit word, its reference */
     uint32_t call = b.position - 16 - 51 * 64;
-    for (int what = 0; what < 3; what++) {
+    for (int what = 0; what < 5; what++) {
         struct trace_call saved, *record = (void *)builder_record(&b, call);
         saved = *record;
         if (what == 0)
             record->record.size = 65528;
         else if (what == 1)
+            record->record.size = 68; /* no multiple of 8 */
+        else if (what == 2)
+            record->record.size = 0;
+        else if (what == 3)
             record->record.commit ^= 2;
         else
             record->signature_offset += 8;

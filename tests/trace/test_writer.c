@@ -223,6 +223,34 @@ static void look_alikes_are_told_apart(void **state)
     assert_int_equal(seen.of_type[TRACE_RECORD_CALL], 300);
 }
 
+/* Two of them find room side by side: neither is written again. */
+static void write_two_look_alikes(const char *folder)
+{
+    CHECK(trace_writer_open(folder));
+    struct trace_thread *thread = trace_thread_get();
+    for (int i = 0; i < 300; i++) {
+        struct trace_signature signature = {.entry = 1, .m = 1, .aux_ld = i % 2};
+        uint64_t id;
+        uint32_t offset;
+        struct trace_call *call = trace_reserve_with(thread, TRACE_RECORD_SIGNATURE, &signature, sizeof signature,
+                                                     TRACE_RECORD_CALL, sizeof *call, &id, &offset);
+        CHECK(call);
+        call->signature_offset = offset;
+        call->call_id = (uint64_t)i % 2;
+        trace_commit(thread, call);
+    }
+    trace_writer_end();
+}
+
+static void two_look_alikes_share_a_set(void **state)
+{
+    struct seen seen;
+    (void)state;
+    run(write_two_look_alikes, check_look_alike, NULL, &seen);
+    assert_int_equal(seen.of_type[TRACE_RECORD_CALL], 300);
+    assert_int_equal(seen.of_type[TRACE_RECORD_SIGNATURE], 2);
+}
+
 /* ---- drops, odd sizes ---- */
 
 static void write_without_helper(const char *folder)
@@ -367,12 +395,14 @@ static void unusable_folder(void **state)
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t handled, refused;
+static volatile sig_atomic_t handled, refused, in_a_record;
 
 static void handler(int signal)
 {
     (void)signal;
     handled++;
+    if (in_a_record)
+        CHECK(!trace_thread_get());
     if (!produce_call(trace_thread_get(), 1000, NULL))
         refused++;
 }
@@ -387,7 +417,9 @@ static void write_interrupted(const char *folder)
     struct trace_call *call = trace_reserve(thread, TRACE_RECORD_NOTE, sizeof(struct trace_note));
     CHECK(call);
     memset(&call->record + 1, 0, sizeof(struct trace_note) - sizeof call->record);
+    in_a_record = 1;
     raise(SIGALRM);
+    in_a_record = 0;
     CHECK(handled == 1 && refused == 1);
     trace_commit(thread, call);
     struct itimerval timer = {{0, 50}, {0, 50}};
@@ -427,6 +459,7 @@ int main(void)
         cmocka_unit_test(contents_are_repeated_in_each_block),
         cmocka_unit_test(a_content_is_written_once_a_block),
         cmocka_unit_test(look_alikes_are_told_apart),
+        cmocka_unit_test(two_look_alikes_share_a_set),
         cmocka_unit_test(drops_are_counted),
         cmocka_unit_test(odd_sizes),
         cmocka_unit_test(host_sees_nothing),
