@@ -3,10 +3,10 @@
 # The generated test is worth something only if it fails on a wrong table: builds the shim with one line changed and expects
 # a complaint that fits PATTERN.
 # usage: run_mutation.sh SED-EXPRESSION PATTERN CC SOURCE ARCHIVES FOLDER CALLS DUMP COMPARE [compare options]
-# ARCHIVES: the static libraries that the shim holds, separated by commas. With HOST_LIBRARIES=FOLDER the calling program is
+# A ~ in the expression separates commands. ARCHIVES: the static libraries that the shim holds, separated by commas. With HOST_LIBRARIES=FOLDER the calling program is
 # generated from the wrong table too, and linked with the libraries in FOLDER: then only their own list can tell.
 set -eu
-expression=$1 pattern=$2 cc=$3 source=$4 archives=$(echo "$5" | tr , ' ') folder=$6 calls=$7 dump=$8 compare=$9
+expression=$(echo "$1" | tr '~' '\n') pattern=$2 cc=$3 source=$4 archives=$(echo "$5" | tr , ' ') folder=$6 calls=$7 dump=$8 compare=$9
 shift 9
 rm -rf "$folder"
 mkdir -p "$folder/preload"
