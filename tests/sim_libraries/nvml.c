@@ -48,7 +48,7 @@ static void needs_init(void **state)
     assert_int_equal(nvmlDeviceGetCount_v2(&count), 1);
 }
 
-/* The environment names h100.device. */
+/* The environment names h100-sxm.device. */
 static void tells_the_device(void **state)
 {
     void *device = NULL, *same = NULL;

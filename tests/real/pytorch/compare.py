@@ -24,6 +24,10 @@ OPERATIONS = {0: "N", 1: "T", 2: "C"}
 LETTERS = {"S": "fp32", "D": "fp64", "H": "fp16", "C": "c32", "Z": "c64"}
 
 
+# What keeps the device busy.
+DEVICE_WORK = ("kernel", "copy", "memset")
+
+
 class Tally:
     def __init__(self):
         self.calls = self.failed = self.kernels = self.time_ns = 0
@@ -85,12 +89,13 @@ def of_ledger(entries):
                 tally.failed += entry["status"] != 0
     kernels, time_ns, spans, unowned = 0, 0, [], 0
     for path, entry in entries:
+        if entry["type"] in DEVICE_WORK:
+            spans.append((entry["start"], entry["end"]))
         if entry["type"] != "kernel":
             continue
         duration = entry["end"] - entry["start"]
         kernels += 1
         time_ns += duration
-        spans.append((entry["start"], entry["end"]))
         call = entry["call"]
         while call and outer.get((path, call)):
             call = outer[path, call]
@@ -106,7 +111,7 @@ def of_ledger(entries):
         busy += max(0, stop - max(start, end))
         end = max(end, stop)
     return calls, others, {"kernels": kernels, "gpu_time_ns": time_ns, "gpu_busy_ns": busy,
-                           "calls": sum(t.calls for t in calls.values()),
+                           "calls": sum(t.calls - t.failed for t in calls.values()),
                            "failed_calls": sum(t.failed for t in calls.values())}
 
 
@@ -129,8 +134,7 @@ def of_report(path):
             tally = others[row["name"]]
         tally.kernels += row["kernels"] or 0
         tally.time_ns += row["time_ns"] or 0
-    totals = {key: coverage[key] for key in ("kernels", "gpu_time_ns", "failed_calls")}
-    totals["calls"] = coverage["calls"]
+    totals = {key: coverage[key] for key in ("kernels", "gpu_time_ns", "calls", "failed_calls")}
     totals["gpu_busy_ns"] = sum(device["gpu_busy_ns"] or 0 for device in report["devices"])
     return calls, others, totals
 

@@ -38,9 +38,9 @@ def run_model(torch, kind, layers, steps):
     ids = torch.randint(3, 999, (1, PREFILL_TOKENS)).to("cuda")
     token = torch.full((1, 1), 7, device="cuda")
     output = model(ids, use_cache=True)
-    cache = output.past_key_values
+    cache = output.cache
     for _ in range(steps):
-        output = model(token, past_key_values=cache, use_cache=True)
+        output = model(token, cache=cache, use_cache=True)
         output.logits[:, -1].argmax(-1)
     torch.cuda.synchronize()
     expected = PREFILL_TOKENS + steps
