@@ -12,6 +12,7 @@ expect() { # NAME PATTERN COMMAND...
     name=$1 pattern=$2
     shift 2
     got=$("$@")
+    # shellcheck disable=SC2254 # a pattern is meant
     case $got in
     $pattern) ;;
     *)
@@ -21,10 +22,10 @@ expect() { # NAME PATTERN COMMAND...
     esac
 }
 
-mkdir -p "$place/home/extras/CUPTI/lib64" "$place/beside" "$place/wheel/nvidia/cuda_runtime/lib" \
+mkdir -p "$place/toolkit/extras/CUPTI/lib64" "$place/beside" "$place/wheel/nvidia/cuda_runtime/lib" \
     "$place/wheel/nvidia/cuda_cupti/lib" "$place/loader" "$place/mapped" "$place/path/lib64"
 # Under the name of 11.7's, which hardly any machine has installed: what the loader finds by itself would come first.
-for folder in home/extras/CUPTI/lib64 beside loader mapped path/lib64; do
+for folder in toolkit/extras/CUPTI/lib64 beside loader mapped path/lib64; do
     cp -L "$fake/libcupti.so.13" "$place/$folder/libcupti.so.11.7"
 done
 cp -L "$fake/libcupti.so.13" "$place/wheel/nvidia/cuda_cupti/lib/libcupti.so.12" # found by name
@@ -33,13 +34,13 @@ cp -L "$fake/libcuda.so.1" "$place/wheel/nvidia/cuda_runtime/lib/libcudart.so.12
 export LD_PRELOAD="$fake/libcuda.so.1" # what the copies are linked to
 
 expect mapped "mapped already|$place/mapped/*" "$find" 11070 "$place/loader/libcupti.so.11.7" "$place/mapped/libcupti.so.11.7"
-expect user "named by the user|$place/home/*" "$find" 11070 "$place/home/extras/CUPTI/lib64/libcupti.so.11.7"
+expect user "named by the user|$place/toolkit/*" "$find" 11070 "$place/toolkit/extras/CUPTI/lib64/libcupti.so.11.7"
 expect user_wrong "none|/nonexistent/libcupti.so is not a usable*" "$find" 11070 /nonexistent/libcupti.so
 expect user_other "none|*is not a usable*" "$find" 11070 "$fake/libcuda.so.1"
 expect loader "found by the loader|$place/loader/*" env LD_LIBRARY_PATH="$place/loader" "$find" 11070
 expect beside "beside a mapped library|$place/beside/*" "$find" 11070 - "$place/beside/libcudart.so.11.0"
 expect wheel "beside a mapped library|*/cuda_cupti/lib/*" "$find" 12040 - "$place/wheel/nvidia/cuda_runtime/lib/libcudart.so.12"
-expect cuda_home "CUDA_HOME|$place/home/*" env CUDA_HOME="$place/home" "$find" 11070
+expect cuda_home "CUDA_HOME|$place/toolkit/*" env CUDA_HOME="$place/toolkit" "$find" 11070
 expect cuda_path "CUDA_PATH|$place/path/*" env CUDA_PATH="$place/path" "$find" 11070
 # A driver of CUDA 10 can be served by nothing newer.
 expect too_new "none|no libcupti found for driver version 10020*" env LD_LIBRARY_PATH="$place/loader" "$find" 10020

@@ -4,7 +4,7 @@
 # JSON for each answer; then runs decode_loop and a PyTorch loop under rooftap as far as they are there. At most 8 minutes.
 # Exit 0: all answered and what must hold holds; 1: something does not; 77: no GPU here, or nothing to build the probe with.
 set -u
-simulate= quick=
+simulate='' quick=''
 if [ "${1:-}" = --simulate ]; then
     simulate=1 quick=--quick
     shift
