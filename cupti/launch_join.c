@@ -114,9 +114,11 @@ enum launch_join_result launch_join_find(uint32_t correlation_id, struct launch_
 {
     struct entry_content c;
     *found = (struct launch_owner){.owner = TRACE_OWNER_NONE};
-    if (!entry_read(&launches[correlation_id & (LAUNCH_JOIN_ENTRIES - 1)], &c) || (uint32_t)c.key != correlation_id)
+    bool whole = entry_read(&launches[correlation_id & (LAUNCH_JOIN_ENTRIES - 1)], &c);
+    if ((uint32_t)c.key != correlation_id || (!whole && c.key == 0))
         return LAUNCH_JOIN_UNSEEN;
-    return result_of(c, found);
+    /* Half written: its call is just ending, or another launch is taking its place. */
+    return whole ? result_of(c, found) : LAUNCH_JOIN_PENDING;
 }
 
 static struct launch_entry *call_entry(uint64_t call_id)
