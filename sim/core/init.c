@@ -69,6 +69,13 @@ static void wait_for_injection(void)
         ;
 }
 
+/* The real runtime reaches the device through libcuda.so.1, so a process that uses CUDA has it mapped; tools look for it. */
+static void map_driver(void)
+{
+    if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
+        dlerror();
+}
+
 static int first_init(void)
 {
     if (simgpu_device_broken())
@@ -79,6 +86,7 @@ static int first_init(void)
     ledger_start();
     __atomic_store_n(&initialised, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
+    map_driver();
     load_injection();
     pthread_mutex_lock(&lock);
     state = READY;
