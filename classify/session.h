@@ -39,6 +39,7 @@ struct session_process {
     char *command, *hook_level, *version;
     enum session_timing timing;
     char *timing_text;
+    bool timing_cut; /* CUPTI did not hand over in time what it held at exit */
     uint64_t start_realtime_ns;
     char *end; /* "exit 0", "signal 9", "orderly", "unknown" */
     uint64_t calls, failed_calls, launches, kernels;

@@ -24,6 +24,8 @@ static void read_notes(struct session_process *process, struct operator_join *jo
             process->timing = note->code == TRACE_NOTE_TIMING_ON ? SESSION_TIMING_ON : SESSION_TIMING_OFF;
             free(process->timing_text);
             process->timing_text = allocate_text(note->text);
+        } else if (note->code == TRACE_NOTE_TIMING_CUT) {
+            process->timing_cut = true;
         }
     }
     process->notes = join->notes;

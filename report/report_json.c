@@ -164,6 +164,7 @@ static json_t *process_object(const struct session_process *process)
     set(object, "hook_level", text_or_null(process->hook_level));
     set(object, "timing", text_or_null(timing_name(process->timing)));
     set(object, "timing_detail", text_or_null(process->timing_text));
+    set(object, "timing_cut", json_boolean(process->timing_cut));
     set(object, "end", text_or_null(process->end));
     set(object, "trace", text_or_null(process->file));
     set(object, "trace_cut", json_boolean(process->stats.cut_short));

@@ -175,6 +175,8 @@ static void print_process(const struct session_process *process, FILE *out)
         fputs(": ", out);
         print_safe(out, process->timing_text, 80);
     }
+    if (process->timing_cut)
+        fputs("; CUPTI did not answer at exit: the last kernels may be missing", out);
     if (process->stats.cut_short)
         fputs("; trace cut short: everything committed was read", out);
     fputc('\n', out);
