@@ -46,7 +46,7 @@ if [ "$(id -u)" -eq 0 ]; then
     runs_with_word "LD_PRELOAD" ./setuid
 fi
 # Host code made by the CUDA compiler, with and without the runtime inside; asked where there is a simulator.
-if [ -d "$(dirname "$ROOFTAP")/../lib/rooftap/sim" ]; then
+if [ -e "$(dirname "$ROOFTAP")/../lib/rooftap/sim/libcuda.so.1" ]; then
     echo 'const char kernels[16] __attribute__((section(".nv_fatbin"))) = "x"; int main(void) { return 3; }' >fat.c
     "$CC" fat.c -o with_runtime
     "$ROOFTAP" record -q -o fat1 --simulate unit -- ./with_runtime 2>err
