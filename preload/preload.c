@@ -176,15 +176,29 @@ static void write_facts(struct trace_thread *thread)
     trace_anchor(thread, 0);
 }
 
+/* Before the trace opens: from then on other threads' calls may start the timing. */
+static void configure_timing(void)
+{
+    struct kernel_timing_settings timing = {.off = !settings.timing, .exit_timeout_ms = settings.exit_wait_ms};
+    if (!timing.exit_timeout_ms)
+        timing.exit_timeout_ms = 1; /* 0 would mean its default */
+    kernel_timing_configure(&timing);
+}
+
+/* Another thread is starting: its trace is what this one needs, the rest comes. Not for ever: that thread may have died. */
+static bool wait_for_trace(struct process_state *state)
+{
+    const struct timespec pause = {0, 200000};
+    for (int i = 0; i < 5000 && !trace_writer_is_open() && atomic_load(&state->phase) == PHASE_STARTING; i++)
+        nanosleep(&pause, NULL);
+    return trace_writer_is_open();
+}
+
 static void start_parts(struct process_state *state)
 {
     struct trace_thread *thread = trace_thread_get();
     if (thread)
         write_facts(thread);
-    struct kernel_timing_settings timing = {.off = !settings.timing, .exit_timeout_ms = settings.exit_wait_ms};
-    if (!timing.exit_timeout_ms)
-        timing.exit_timeout_ms = 1; /* 0 would mean its default */
-    kernel_timing_configure(&timing);
     int error = helper_start(state);
     if (error && thread)
         trace_note(thread, TRACE_NOTE_WRITER, error, "no helper thread: what follows is counted, not kept");
@@ -202,8 +216,8 @@ static bool start(void)
     }
     int idle = PHASE_IDLE;
     if (!atomic_compare_exchange_strong(&state->phase, &idle, PHASE_STARTING))
-        /* Another thread is at it: the trace is what this one needs, the rest comes. Once leaving, nothing opens again. */
-        return idle == PHASE_STARTING && trace_writer_open(settings.dir);
+        return wait_for_trace(state); /* once leaving, nothing opens again */
+    configure_timing();
     if (!trace_writer_open(settings.dir)) {
         atomic_store(&preload_off, true);
         return false;

@@ -25,11 +25,13 @@ struct lt_objects lt;
 
 static void *no_access; /* what is on the device can't be read */
 static char memory[1 << 20];
-static int before_errno, call_index;
+static int call_index;
 static fexcept_t before_flags;
 static sigset_t before_mask;
 
 int cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *, int, int);
+int cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t);
+int cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t);
 int cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t, int, const void *, size_t);
 int cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *, int, uint64_t, uint64_t, int64_t);
 int cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t, int, const void *, size_t);
@@ -67,6 +69,16 @@ static int check(int status, const char *what)
         exit(3);
     }
     return status;
+}
+
+static void free_lt(void)
+{
+    if (!lt.desc)
+        return;
+    cublasLtMatmulDescDestroy(lt.desc);
+    for (int i = 0; i < 4; i++)
+        cublasLtMatrixLayoutDestroy(lt.layout[i]);
+    lt.desc = NULL;
 }
 
 /* D (37 x 41) = op(A) op(B), k = 43, batch of 7; every number told apart. */
@@ -113,7 +125,7 @@ void end(int status)
     printf("%d errno %d fenv %s mask %s\n", status, error, flags == before_flags ? "same" : "changed",
            memcmp(&mask, &before_mask, sizeof mask) ? "changed" : "same");
     fflush(stdout);
-    before_errno = error;
+    free_lt();
 }
 
 int main(void)
