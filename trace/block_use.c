@@ -10,7 +10,8 @@ static struct trace_block_header *header_of(unsigned char *block)
     return (struct trace_block_header *)(void *)block;
 }
 
-/* Leaves the state FREE, or OPEN for slots, and makes it visible last. */
+/* Magic comes behind the other fields and the state of slots, OPEN, behind that: a process may be killed at any line, and
+ * a header without magic and state is read as free. */
 void block_format(struct writer *writer, unsigned char *block, enum trace_block_kind kind)
 {
     struct trace_block_header *header = header_of(block);
@@ -26,9 +27,10 @@ void block_format(struct writer *writer, unsigned char *block, enum trace_block_
         header->ticks_per_second = __atomic_load_n(&writer->ticks_per_second, __ATOMIC_RELAXED);
         header->anchor_ticks = clock_ticks();
         header->anchor_realtime_ns = clock_realtime_ns();
-        __atomic_store_n(&header->state, TRACE_BLOCK_OPEN, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&header->magic, TRACE_MAGIC, __ATOMIC_RELEASE);
+    if (kind == TRACE_BLOCK_SLOTS)
+        __atomic_store_n(&header->state, TRACE_BLOCK_OPEN, __ATOMIC_RELEASE);
 }
 
 void block_start(struct trace_thread *thread, unsigned char *block)

@@ -118,8 +118,8 @@ static void judge_seal(struct trace_reader *reader, size_t have)
 static enum block_verdict judge_block(struct trace_reader *reader, size_t have)
 {
     const struct trace_block_header *header = &reader->block.header;
-    if (is_zero(header, sizeof *header))
-        return BLOCK_FREE; /* space that was allocated ahead */
+    if (header->magic == 0 && header->state == TRACE_BLOCK_FREE)
+        return BLOCK_FREE; /* space that was allocated ahead, or whose header was being written: magic comes last */
     if (have < sizeof *header || !header_holds(header))
         return BLOCK_DAMAGED;
     if (header->state == TRACE_BLOCK_FREE)

@@ -116,7 +116,9 @@ static uint64_t kill_one(const char *folder, unsigned delay_us, bool from_first_
         return 0;
     }
     CHECK(read_path(path[0], &seen, count_call, &found));
-    CHECK(seen.stats.records_damaged == 0 && seen.stats.blocks_damaged == 0 && seen.stats.cut_short);
+    CHECK(seen.stats.records_damaged == 0);
+    CHECK(seen.stats.blocks_damaged == 0);
+    CHECK(seen.stats.cut_short);
     for (int i = 0; i < THREADS; i++) {
         uint64_t n = found.count[i];
         CHECK(n >= witness->committed[i] && n <= witness->committed[i] + 1);

@@ -215,19 +215,21 @@ static void blocks_stand_alone(void **state)
     struct builder b = {0};
     struct seen seen;
     (void)state;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         builder_small(&b, 10);
     struct trace_block_header *second = (void *)(b.bytes + TRACE_BLOCK_BYTES);
     struct trace_block_header *third = (void *)(b.bytes + 2 * TRACE_BLOCK_BYTES);
     struct trace_block_header *fourth = (void *)(b.bytes + 3 * TRACE_BLOCK_BYTES);
+    struct trace_block_header *last = (void *)(b.bytes + 5 * TRACE_BLOCK_BYTES);
     second->magic = 1;
     third->version_major = 2;
     memset(fourth, 0, TRACE_BLOCK_BYTES);
+    last->magic = last->state = 0; /* killed while it was being prepared */
     read_builder(&b, b.size, &seen);
     assert_int_equal(seen.of_type[TRACE_RECORD_CALL], 20);
-    assert_int_equal(seen.stats.blocks, 5);
+    assert_int_equal(seen.stats.blocks, 6);
     assert_int_equal(seen.stats.blocks_damaged, 2);
-    assert_int_equal(seen.stats.blocks_free, 1);
+    assert_int_equal(seen.stats.blocks_free, 2);
     builder_free(&b);
 }
 
