@@ -33,7 +33,7 @@ class Tally:
         self.calls = self.failed = self.kernels = self.time_ns = 0
 
     def __eq__(self, other):
-        return vars(self) == vars(other)
+        return isinstance(other, Tally) and vars(self) == vars(other)
 
     def __str__(self):
         failed = f" ({self.failed} failed)" if self.failed else ""
@@ -168,4 +168,5 @@ def main():
     sys.exit(1 if found else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@
 # Without ROOFTAP_REAL=1 or an environment already made by setup.sh it is skipped (77): the first run downloads 700 MB.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-build=${1:?usage: run.sh BUILD_FOLDER [DEVICE_KEY [arguments...]]}
+build=$(cd "${1:?usage: run.sh BUILD_FOLDER [DEVICE_KEY [arguments...]]}" && pwd)
 device=${2:-h100-sxm}
 shift
 [ $# -eq 0 ] || shift
@@ -36,7 +36,13 @@ fi
 rm -f "$scratch"/ledger-*
 
 echo "== under rooftap"
-"$build/bin/rooftap" record -o "$scratch/session" --simulate "$device" -- "$python" "$here/model.py" "$@"
+case $device in
+*-nested) # no row of the GPU table: the stand-ins by LD_LIBRARY_PATH, which is a way of loading of its own
+    LD_LIBRARY_PATH=$sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} SIMGPU_DEVICE="$here/$device.device" \
+        "$build/bin/rooftap" record -o "$scratch/session" -- "$python" "$here/model.py" "$@"
+    ;;
+*) "$build/bin/rooftap" record -o "$scratch/session" --simulate "$device" -- "$python" "$here/model.py" "$@" ;;
+esac
 "$build/bin/rooftap" report --json "$scratch/session" >"$scratch/report.json"
 "$build/bin/rooftap" report "$scratch/session"
 python3 "$here/compare.py" "$scratch"/ledger-* "$scratch/report.json"
