@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define INJECTION_WAIT_S 5 /* others wait so long for the injection, which may itself wait for a thread of its own */
+#define INJECTION_WAIT_S 1 /* others wait so long for the injection, which may itself wait for a thread of its own */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t injected = PTHREAD_COND_INITIALIZER;

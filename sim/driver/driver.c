@@ -155,3 +155,23 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuui
 {
     return cuGetProcAddress_v2(symbol, function, version, flags, NULL);
 }
+
+/* ---- the driver's log: there are never any messages ---- */
+
+#if CUDA_VERSION >= 12090
+CUresult driver_cuLogsRegisterCallback(CUlogsCallback callback, void *data, CUlogsCallbackHandle *handle)
+{
+    static char registered;
+    (void)data;
+    if (!callback)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (handle)
+        *handle = (CUlogsCallbackHandle)&registered;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
+{
+    return handle ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+#endif

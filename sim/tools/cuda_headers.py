@@ -89,7 +89,7 @@ def parameter_structs(include, header):
 def enumerators(include, header, prefix):
     """(name, number) in order, of enumerators with explicit numbers."""
     return [(name, int(number, 0)) for name, number in
-            re.findall(rf"^\s*({prefix}\w+)\s*=\s*(\d+)\s*,?", read(include, header), re.M)]
+            re.findall(rf"^\s*({prefix}\w*)\s*=\s*(\d+)\s*,?", read(include, header), re.M)]
 
 
 def words(name):
