@@ -13,7 +13,7 @@ struct launch_entry {
     _Atomic uint64_t key; /* correlation id | previous entry of the call + 1, 24 bits << 32 | owner << 56 */
     _Atomic uint64_t call_id;
     _Atomic uint64_t owner_id;
-    _Atomic uint64_t check; /* over the three, and never 0 for one that was written */
+    _Atomic uint64_t check; /* over the three; 0, as in an untouched entry, fits nothing of zeros */
 };
 _Static_assert(sizeof(struct launch_entry) == 32, "two entries a cache line");
 _Static_assert(LAUNCH_JOIN_ENTRIES < 1 << 24, "previous entry fits its bits");
@@ -25,32 +25,31 @@ struct entry_content {
 static struct launch_entry *launches;
 static struct launch_entry *calls; /* key: owner << 56 */
 
-static uint64_t check_of(struct entry_content c)
+/* Each product is a bijection of its word, so one word of another entry is always seen, and several are but for one case in
+ * 2^64; never 0 for an untouched entry. Cheap, since it is made twice and tested once for each launch. */
+static inline uint64_t check_of(uint64_t key, uint64_t call_id, uint64_t owner_id)
 {
-    uint64_t h = (c.key ^ 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
-    h = ((h ^ h >> 32) + c.call_id) * 0xc4ceb9fe1a85ec53ull;
-    h = ((h ^ h >> 29) + c.owner_id) * 0x9fb21c651e98df25ull;
-    h ^= h >> 32;
-    return h ? h : 1;
+    return 0x9e3779b97f4a7c15ull ^ key * 0xff51afd7ed558ccdull ^ call_id * 0xc4ceb9fe1a85ec53ull ^
+           owner_id * 0x9fb21c651e98df25ull;
 }
 
-static void entry_write(struct launch_entry *entry, struct entry_content c)
+static inline void entry_write(struct launch_entry *entry, uint64_t key, uint64_t call_id, uint64_t owner_id)
 {
-    atomic_store_explicit(&entry->key, c.key, memory_order_relaxed);
-    atomic_store_explicit(&entry->call_id, c.call_id, memory_order_relaxed);
-    atomic_store_explicit(&entry->owner_id, c.owner_id, memory_order_relaxed);
-    atomic_store_explicit(&entry->check, check_of(c), memory_order_relaxed);
+    atomic_store_explicit(&entry->key, key, memory_order_relaxed);
+    atomic_store_explicit(&entry->call_id, call_id, memory_order_relaxed);
+    atomic_store_explicit(&entry->owner_id, owner_id, memory_order_relaxed);
+    atomic_store_explicit(&entry->check, check_of(key, call_id, owner_id), memory_order_relaxed);
 }
 
-static bool entry_read(struct launch_entry *entry, struct entry_content *c)
+static inline bool entry_read(struct launch_entry *entry, struct entry_content *c)
 {
     c->key = atomic_load_explicit(&entry->key, memory_order_relaxed);
     c->call_id = atomic_load_explicit(&entry->call_id, memory_order_relaxed);
     c->owner_id = atomic_load_explicit(&entry->owner_id, memory_order_relaxed);
-    return atomic_load_explicit(&entry->check, memory_order_relaxed) == check_of(*c);
+    return atomic_load_explicit(&entry->check, memory_order_relaxed) == check_of(c->key, c->call_id, c->owner_id);
 }
 
-static uint64_t key_of(uint32_t correlation_id, uint32_t previous, unsigned owner)
+static inline uint64_t key_of(uint32_t correlation_id, uint32_t previous, unsigned owner)
 {
     return correlation_id | (uint64_t)previous << 32 | (uint64_t)owner << 56;
 }
@@ -76,7 +75,7 @@ void launch_join_note(uint32_t correlation_id, uint64_t call_id, uint32_t *chain
     uint32_t index = correlation_id & (LAUNCH_JOIN_ENTRIES - 1);
     /* Launches under no call are written too: what an older launch of the same id, 2^32 ago, left must not answer. */
     unsigned owner = call_id ? OWNER_PENDING : TRACE_OWNER_NONE;
-    entry_write(&launches[index], (struct entry_content){key_of(correlation_id, *chain, owner), call_id, 0});
+    entry_write(&launches[index], key_of(correlation_id, *chain, owner), call_id, 0);
     *chain = index + 1;
 }
 
@@ -90,9 +89,7 @@ uint32_t launch_join_publish(uint32_t chain, uint32_t count, uint64_t call_id, e
         if (!entry_read(entry, &c) || c.call_id != call_id)
             break; /* overwritten, and with it the way to those before it */
         chain = (uint32_t)(c.key >> 32) & 0xffffff;
-        c.key = (c.key & 0x00ffffffffffffffull) | (uint64_t)stored << 56;
-        c.owner_id = owner_id;
-        entry_write(entry, c);
+        entry_write(entry, (c.key & 0x00ffffffffffffffull) | (uint64_t)stored << 56, call_id, owner_id);
     }
     return count;
 }
@@ -130,7 +127,7 @@ static struct launch_entry *call_entry(uint64_t call_id)
 void launch_join_external_publish(uint64_t call_id, enum trace_owner owner, uint64_t owner_id)
 {
     unsigned stored = owner == TRACE_OWNER_NONE ? OWNER_FAILED : owner;
-    entry_write(call_entry(call_id), (struct entry_content){key_of(0, 0, stored), call_id, owner_id});
+    entry_write(call_entry(call_id), key_of(0, 0, stored), call_id, owner_id);
 }
 
 void launch_join_external_note(uint32_t correlation_id, uint64_t call_id)
