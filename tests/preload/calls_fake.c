@@ -38,10 +38,3 @@ int calls_device_pointer_mode(int mode)
 {
     return cublasSetPointerMode_v2(handle, mode);
 }
-
-bool calls_device_can(const char *function, const char *null)
-{
-    (void)function;
-    (void)null;
-    return true;
-}

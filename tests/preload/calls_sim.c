@@ -4,10 +4,8 @@
 #include "tests/preload/calls.h"
 #include "tests/preload/calls_device.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int cublasCreate_v2(cublasHandle_t *);
 int cublasLtCreate(cublasLtHandle_t *);
@@ -63,12 +61,4 @@ void calls_device_prepare(void)
 int calls_device_pointer_mode(int mode)
 {
     return cublasSetPointerMode_v2(handle, mode);
-}
-
-/* Without the driver's library in this build its launches can't be compared. */
-bool calls_device_can(const char *function, const char *null)
-{
-    (void)null;
-    bool driver = !strncmp(function, "cu", 2) && strncmp(function, "cuda", 4) && strncmp(function, "cublas", 6);
-    return !driver || dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 }

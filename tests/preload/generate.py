@@ -152,8 +152,7 @@ def calls(entries):
     functions = []
     for e in entries:
         if e.kind in ("CALL", "LEGACY", "LAUNCH"):
-            weak = " __attribute__((weak))" if library_of(e.name) == "cuda" else ""  # not every build has a driver
-            out.append(f"{e.result} {e.name}({e.text}){weak};")
+            out.append(f"{e.result} {e.name}({e.text});")
     for e in entries:
         if e.kind not in ("CALL", "LEGACY", "LAUNCH"):
             continue

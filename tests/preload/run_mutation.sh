@@ -26,7 +26,7 @@ if [ -n "${HOST_LIBRARIES:-}" ]; then
     python3 "$tests/generate.py" calls "$folder/table.i" "$folder/calls.gen.c"
     calls=$folder/calls
     "$cc" -std=gnu11 -w -D_GNU_SOURCE -I"$source" "$tests/calls_host.c" "$tests/calls_sim.c" "$folder/calls.gen.c" \
-        -L"$HOST_LIBRARIES" -Wl,-rpath,"$HOST_LIBRARIES" -Wl,--no-as-needed -lcublas -lcublasLt -lcudart -lsimgpu -ldl -lm \
+        -L"$HOST_LIBRARIES" -Wl,-rpath,"$HOST_LIBRARIES" -Wl,--no-as-needed -lcublas -lcublasLt -lcudart -lcuda -lsimgpu -ldl -lm \
         -o "$calls"
 fi
 if sh "$tests/run_calls.sh" "$folder/librooftap.so" "$calls" "$dump" "$compare" "$folder/run" "$@" \
