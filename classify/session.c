@@ -30,6 +30,31 @@ const char *provenance_name(enum trace_provenance provenance)
     return (unsigned)provenance < SESSION_PROVENANCE_COUNT ? names[provenance] : NULL;
 }
 
+/* clang-format off */
+static const struct {
+    const char *name;
+    bool loss;
+} note_codes[] = {
+    [TRACE_NOTE_TIMING_ON]  = {"timing_on",  false},
+    [TRACE_NOTE_TIMING_OFF] = {"timing_off", false}, /* this and timing_cut are said with the process */
+    [TRACE_NOTE_HOOK_LEVEL] = {"hook_level", false},
+    [TRACE_NOTE_WRITER]     = {"writer",     true},
+    [TRACE_NOTE_DEVICE]     = {"device",     true},
+    [TRACE_NOTE_SHAPES_OFF] = {"shapes_off", true},
+    [TRACE_NOTE_TIMING_CUT] = {"timing_cut", false},
+};
+/* clang-format on */
+
+const char *note_name(uint32_t code)
+{
+    return code < sizeof note_codes / sizeof note_codes[0] ? note_codes[code].name : NULL;
+}
+
+bool note_tells_of_loss(uint32_t code)
+{
+    return code < sizeof note_codes / sizeof note_codes[0] && note_codes[code].loss;
+}
+
 /* ---- conclusions ---- */
 
 static enum operator_kind kind_of_kernel(const char *name)

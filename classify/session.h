@@ -129,5 +129,7 @@ void session_close(struct session *session);
 
 const char *operator_kind_name(enum operator_kind kind);
 const char *provenance_name(enum trace_provenance provenance);
+const char *note_name(uint32_t code);   /* of enum trace_note_code; NULL: a code of a newer minor version */
+bool note_tells_of_loss(uint32_t code); /* something is missing that nothing else in a report tells of */
 
 #endif

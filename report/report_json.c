@@ -155,6 +155,20 @@ static json_t *in_flight_array(const struct session_process *process)
     return array;
 }
 
+static json_t *notes_array(const struct session_process *process)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < process->note_count; i++) {
+        const struct joined_note *note = &process->notes[i];
+        json_t *object = json_object();
+        set(object, "code", text_or_null(note_name(note->code)));
+        set(object, "value", json_integer(note->value));
+        set(object, "text", text_or_null(note->text));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *process_object(const struct session_process *process)
 {
     json_t *object = json_object();
@@ -174,6 +188,7 @@ static json_t *process_object(const struct session_process *process)
     set(object, "kernels", count(process->kernels));
     set(object, "records_dropped", count(process->records_dropped));
     set(object, "in_flight", in_flight_array(process));
+    set(object, "notes", notes_array(process));
     return object;
 }
 

@@ -158,6 +158,18 @@ static void print_in_flight(const struct session_process *process, FILE *out)
     }
 }
 
+static void print_notes(const struct session_process *process, FILE *out)
+{
+    for (size_t i = 0; i < process->note_count; i++) {
+        if (!note_tells_of_loss(process->notes[i].code))
+            continue;
+        print_label(out, "");
+        fputs("INCOMPLETE: ", out);
+        print_safe(out, process->notes[i].text, 200);
+        fputc('\n', out);
+    }
+}
+
 static void print_process(const struct session_process *process, FILE *out)
 {
     print_label(out, "process");
@@ -180,6 +192,7 @@ static void print_process(const struct session_process *process, FILE *out)
     if (process->stats.cut_short)
         fputs("; trace cut short: everything committed was read", out);
     fputc('\n', out);
+    print_notes(process, out);
     print_in_flight(process, out);
 }
 
