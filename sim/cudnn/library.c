@@ -16,11 +16,11 @@ struct cudnn_handle {
 
 #define API SIMGPU_API
 
-#define DOOR()                               \
-    do {                                     \
-        int fault_ = simgpu_fault(__func__); \
-        if (fault_)                          \
-            return fault_;                   \
+#define DOOR()                                                                                                         \
+    do {                                                                                                               \
+        int fault_ = simgpu_fault(__func__);                                                                           \
+        if (fault_)                                                                                                    \
+            return fault_;                                                                                             \
     } while (0)
 
 API size_t cudnnGetVersion(void);
@@ -163,11 +163,11 @@ API int cudnnBackendInitialize(struct descriptor *descriptor)
 static const struct {
     int type, attribute;
 } required[] = {
-    { DESCRIPTOR_OPERATIONGRAPH, ATTRIBUTE_OPERATIONGRAPH_OPS },
-    { DESCRIPTOR_ENGINEHEUR, ATTRIBUTE_ENGINEHEUR_OPERATION_GRAPH },
-    { DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_OPERATION_GRAPH },
-    { DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_ENGINE },
-    { DESCRIPTOR_EXECUTION_PLAN, ATTRIBUTE_EXECUTION_PLAN_ENGINE_CONFIG },
+    {DESCRIPTOR_OPERATIONGRAPH, ATTRIBUTE_OPERATIONGRAPH_OPS},
+    {DESCRIPTOR_ENGINEHEUR, ATTRIBUTE_ENGINEHEUR_OPERATION_GRAPH},
+    {DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_OPERATION_GRAPH},
+    {DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_ENGINE},
+    {DESCRIPTOR_EXECUTION_PLAN, ATTRIBUTE_EXECUTION_PLAN_ENGINE_CONFIG},
 };
 
 API int cudnnBackendFinalize(struct descriptor *descriptor)
@@ -199,18 +199,18 @@ static const struct {
     int descriptor, attribute, type;
     int64_t count, value;
 } computed[] = {
-    { DESCRIPTOR_EXECUTION_PLAN, ATTRIBUTE_EXECUTION_PLAN_WORKSPACE_SIZE, TYPE_INT64, 1, 0 },
-    { DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_WORKSPACE_SIZE, TYPE_INT64, 1, 0 },
-    { DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_SHARED_MEMORY_USED, TYPE_INT64, 1, 0 },
-    { DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_INTERMEDIATE_INFO, TYPE_BACKEND_DESCRIPTOR, 0, 0 },
-    { DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_KNOB_CHOICES, TYPE_BACKEND_DESCRIPTOR, 0, 0 },
-    { DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_KNOB_INFO, TYPE_BACKEND_DESCRIPTOR, 0, 0 },
-    { DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_LAYOUT_INFO, TYPE_BACKEND_DESCRIPTOR, 0, 0 },
-    { DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_NUMERICAL_NOTE, 11, 0, 0 },
-    { DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_BEHAVIOR_NOTE, 19, 0, 0 },
-    { DESCRIPTOR_OPERATIONGRAPH, ATTRIBUTE_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, TYPE_INT64, 1, 1 },
-    { DESCRIPTOR_TENSOR, ATTRIBUTE_TENSOR_IS_VIRTUAL, TYPE_BOOLEAN, 1, 0 },
-    { DESCRIPTOR_KERNEL_CACHE, ATTRIBUTE_KERNEL_CACHE_IS_ENGINECFG_KERNEL_CACHED, TYPE_BOOLEAN, 1, 0 },
+    {DESCRIPTOR_EXECUTION_PLAN, ATTRIBUTE_EXECUTION_PLAN_WORKSPACE_SIZE, TYPE_INT64, 1, 0},
+    {DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_WORKSPACE_SIZE, TYPE_INT64, 1, 0},
+    {DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_SHARED_MEMORY_USED, TYPE_INT64, 1, 0},
+    {DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_INTERMEDIATE_INFO, TYPE_BACKEND_DESCRIPTOR, 0, 0},
+    {DESCRIPTOR_ENGINECFG, ATTRIBUTE_ENGINECFG_KNOB_CHOICES, TYPE_BACKEND_DESCRIPTOR, 0, 0},
+    {DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_KNOB_INFO, TYPE_BACKEND_DESCRIPTOR, 0, 0},
+    {DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_LAYOUT_INFO, TYPE_BACKEND_DESCRIPTOR, 0, 0},
+    {DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_NUMERICAL_NOTE, 11, 0, 0},
+    {DESCRIPTOR_ENGINE, ATTRIBUTE_ENGINE_BEHAVIOR_NOTE, 19, 0, 0},
+    {DESCRIPTOR_OPERATIONGRAPH, ATTRIBUTE_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, TYPE_INT64, 1, 1},
+    {DESCRIPTOR_TENSOR, ATTRIBUTE_TENSOR_IS_VIRTUAL, TYPE_BOOLEAN, 1, 0},
+    {DESCRIPTOR_KERNEL_CACHE, ATTRIBUTE_KERNEL_CACHE_IS_ENGINECFG_KERNEL_CACHED, TYPE_BOOLEAN, 1, 0},
 };
 
 static int get_computed(const struct descriptor *descriptor, int name, int type, int64_t requested, int64_t *count,

@@ -56,7 +56,7 @@ static bool read_shape(const struct descriptor *operation, int name, struct shap
     if (!dimensions || !type || dimensions->type != TYPE_INT64 || dimensions->count != 4)
         return false;
     dimension = dimensions->data;
-    *shape = (struct shape){ dimension[0], dimension[1], dimension[2], dimension[3], *(const int *)type->data };
+    *shape = (struct shape){dimension[0], dimension[1], dimension[2], dimension[3], *(const int *)type->data};
     return true;
 }
 
@@ -97,12 +97,12 @@ static const struct {
     int type;
     const char *format; /* with the compute capability */
 } operations[] = {
-    { DESCRIPTOR_OPERATION_SDPA_FWD, "cudnn_generated_fort_native_sdpa_sm%d_flash_fprop_simulated" },
-    { DESCRIPTOR_OPERATION_SDPA_BWD, "cudnn_generated_fort_native_sdpa_sm%d_flash_bprop_simulated" },
-    { DESCRIPTOR_OPERATION_CONVOLUTION_FORWARD, "sm%d_simulated_cudnn_convolve_fprop" },
-    { DESCRIPTOR_OPERATION_CONVOLUTION_BACKWARD_FILTER, "sm%d_simulated_cudnn_convolve_wgrad" },
-    { DESCRIPTOR_OPERATION_CONVOLUTION_BACKWARD_DATA, "sm%d_simulated_cudnn_convolve_dgrad" },
-    { DESCRIPTOR_OPERATION_MATMUL, "sm%d_simulated_cudnn_matmul" },
+    {DESCRIPTOR_OPERATION_SDPA_FWD, "cudnn_generated_fort_native_sdpa_sm%d_flash_fprop_simulated"},
+    {DESCRIPTOR_OPERATION_SDPA_BWD, "cudnn_generated_fort_native_sdpa_sm%d_flash_bprop_simulated"},
+    {DESCRIPTOR_OPERATION_CONVOLUTION_FORWARD, "sm%d_simulated_cudnn_convolve_fprop"},
+    {DESCRIPTOR_OPERATION_CONVOLUTION_BACKWARD_FILTER, "sm%d_simulated_cudnn_convolve_wgrad"},
+    {DESCRIPTOR_OPERATION_CONVOLUTION_BACKWARD_DATA, "sm%d_simulated_cudnn_convolve_dgrad"},
+    {DESCRIPTOR_OPERATION_MATMUL, "sm%d_simulated_cudnn_matmul"},
 };
 
 static const char *format_of(const struct descriptor *operation)
@@ -139,7 +139,7 @@ static const char *name_of(const char *format, char *name, size_t bytes)
 int plan_launch(const struct descriptor *plan, void *stream)
 {
     const struct descriptor *graph = graph_of(plan), *operation;
-    struct simgpu_dims dims = { { 1, 1, 1 }, { 128, 1, 1 }, { 0, 0, 0 }, 0 };
+    struct simgpu_dims dims = {{1, 1, 1}, {128, 1, 1}, {0, 0, 0}, 0};
     const char *format = NULL;
     uint64_t duration_ns = 0;
     char name[128];

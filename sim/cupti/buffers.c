@@ -37,7 +37,7 @@ static void after_fork(void)
     pthread_mutex_init(&lock, NULL);
     pthread_mutex_init(&delivery, NULL);
     pthread_cond_init(&changed, NULL);
-    current = (struct buffer){ 0 };
+    current = (struct buffer){0};
     queue_first = NULL;
     queue_end = &queue_first;
     requesting = worker_runs = false;
@@ -148,7 +148,7 @@ static void enqueue_current(void)
     full->next = NULL;
     *queue_end = full;
     queue_end = &full->next;
-    current = (struct buffer){ 0 };
+    current = (struct buffer){0};
     start_worker();
     pthread_cond_broadcast(&changed);
 }
@@ -176,7 +176,7 @@ static void obtain_current(void)
     pthread_mutex_lock(&lock);
     requesting = false;
     if (bytes)
-        current = (struct buffer){ bytes, size, 0, NULL };
+        current = (struct buffer){bytes, size, 0, NULL};
     pthread_cond_broadcast(&changed);
 }
 

@@ -151,8 +151,8 @@ CUptiResult CUPTIAPI cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHand
     return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handle,
-                                           CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+CUptiResult CUPTIAPI cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
+                                           CUpti_CallbackId cbid)
 {
     DOOR();
     if (!enable || !is_current(handle) || cbid >= domain_size(domain))
@@ -163,8 +163,8 @@ CUptiResult CUPTIAPI cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHan
 
 CUptiResult CUPTIAPI cuptiSupportedDomains(size_t *count, CUpti_DomainTable *table)
 {
-    static CUpti_CallbackDomain domains[] = { CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API,
-                                              CUPTI_CB_DOMAIN_RESOURCE };
+    static CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API,
+                                             CUPTI_CB_DOMAIN_RESOURCE};
 
     DOOR();
     if (!count || !table)

@@ -25,17 +25,17 @@ static const struct {
     CUpti_ActivityKind kind;
     bool device_work; /* the first launch asks for a buffer */
 } kinds[] = {
-    { CUPTI_ACTIVITY_KIND_KERNEL, true },
-    { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true },
-    { CUPTI_ACTIVITY_KIND_MEMCPY, true },
-    { CUPTI_ACTIVITY_KIND_MEMSET, true },
-    { CUPTI_ACTIVITY_KIND_MEMCPY2, false }, /* copies between devices: there is one device */
-    { CUPTI_ACTIVITY_KIND_RUNTIME, false },
-    { CUPTI_ACTIVITY_KIND_DRIVER, false },
-    { CUPTI_ACTIVITY_KIND_DEVICE, false },
-    { CUPTI_ACTIVITY_KIND_CONTEXT, false },
-    { CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, false },
-    { CUPTI_ACTIVITY_KIND_OVERHEAD, false }, /* the simulation has none to tell of */
+    {CUPTI_ACTIVITY_KIND_KERNEL, true},
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, true},
+    {CUPTI_ACTIVITY_KIND_MEMSET, true},
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, false}, /* copies between devices: there is one device */
+    {CUPTI_ACTIVITY_KIND_RUNTIME, false},
+    {CUPTI_ACTIVITY_KIND_DRIVER, false},
+    {CUPTI_ACTIVITY_KIND_DEVICE, false},
+    {CUPTI_ACTIVITY_KIND_CONTEXT, false},
+    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, false},
+    {CUPTI_ACTIVITY_KIND_OVERHEAD, false}, /* the simulation has none to tell of */
 };
 
 static bool is_on(CUpti_ActivityKind kind)
@@ -130,7 +130,7 @@ static void put_kernel(const struct simgpu_activity *activity)
 
     memset(&record, 0, sizeof record);
     record.kind = is_on(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
-                                                                : CUPTI_ACTIVITY_KIND_KERNEL;
+                                                               : CUPTI_ACTIVITY_KIND_KERNEL;
     if (!zero_this_one()) {
         record.start = clock_convert(activity->start_ns);
         record.end = record.completed = clock_convert(activity->end_ns);

@@ -32,11 +32,11 @@ enum { SIM_DEVICE_ID = 0 };
 CUptiResult result_done(CUptiResult result);
 
 /* The first line of an entry point: an injected fault of that name is returned instead. */
-#define DOOR()                                          \
-    do {                                                \
-        int fault_ = simgpu_fault(__func__);            \
-        if (fault_)                                     \
-            return result_done((CUptiResult)fault_);    \
+#define DOOR()                                                                                                         \
+    do {                                                                                                               \
+        int fault_ = simgpu_fault(__func__);                                                                           \
+        if (fault_)                                                                                                    \
+            return result_done((CUptiResult)fault_);                                                                   \
     } while (0)
 
 /* ---- observer.c ---- */

@@ -13,18 +13,18 @@
 #include <strings.h>
 
 enum { /* nvmlReturn_t */
-    NVML_SUCCESS = 0,
-    NVML_ERROR_UNINITIALIZED = 1,
-    NVML_ERROR_INVALID_ARGUMENT = 2,
-    NVML_ERROR_NOT_SUPPORTED = 3,
-    NVML_ERROR_NOT_FOUND = 6,
-    NVML_ERROR_INSUFFICIENT_SIZE = 7,
+       NVML_SUCCESS = 0,
+       NVML_ERROR_UNINITIALIZED = 1,
+       NVML_ERROR_INVALID_ARGUMENT = 2,
+       NVML_ERROR_NOT_SUPPORTED = 3,
+       NVML_ERROR_NOT_FOUND = 6,
+       NVML_ERROR_INSUFFICIENT_SIZE = 7,
 };
 
 enum { /* attributes by the driver's numbers */
-    ATTRIBUTE_PCI_BUS_ID = 33,
-    ATTRIBUTE_PCI_DEVICE_ID = 34,
-    ATTRIBUTE_PCI_DOMAIN_ID = 50,
+       ATTRIBUTE_PCI_BUS_ID = 33,
+       ATTRIBUTE_PCI_DEVICE_ID = 34,
+       ATTRIBUTE_PCI_DOMAIN_ID = 50,
 };
 
 enum { CLOCK_GRAPHICS = 0, CLOCK_SM = 1 }; /* nvmlClockType_t */
@@ -49,18 +49,18 @@ struct nvml_pci {
 static atomic_int initialised; /* calls of nvmlInit less those of nvmlShutdown */
 static char the_device;        /* its address is the handle */
 
-#define DOOR()                               \
-    do {                                     \
-        int fault_ = simgpu_fault(__func__); \
-        if (fault_)                          \
-            return fault_;                   \
-        if (atomic_load(&initialised) <= 0)  \
-            return NVML_ERROR_UNINITIALIZED; \
+#define DOOR()                                                                                                         \
+    do {                                                                                                               \
+        int fault_ = simgpu_fault(__func__);                                                                           \
+        if (fault_)                                                                                                    \
+            return fault_;                                                                                             \
+        if (atomic_load(&initialised) <= 0)                                                                            \
+            return NVML_ERROR_UNINITIALIZED;                                                                           \
     } while (0)
 
-#define DEVICE_DOOR(handle, out)                           \
-    DOOR();                                                \
-    if ((const char *)(handle) != &the_device || !(out)) \
+#define DEVICE_DOOR(handle, out)                                                                                       \
+    DOOR();                                                                                                            \
+    if ((const char *)(handle) != &the_device || !(out))                                                               \
     return NVML_ERROR_INVALID_ARGUMENT
 
 /* ---- library ---- */
@@ -330,7 +330,7 @@ API int nvmlDeviceGetMemoryInfo(void *handle, struct nvml_memory *memory)
 
     DEVICE_DOOR(handle, memory);
     simgpu_memory_info(&free_bytes, &total);
-    *memory = (struct nvml_memory){ total, free_bytes, total - free_bytes };
+    *memory = (struct nvml_memory){total, free_bytes, total - free_bytes};
     return NVML_SUCCESS;
 }
 
@@ -340,7 +340,7 @@ API int nvmlDeviceGetMemoryInfo_v2(void *handle, struct nvml_memory_v2 *memory)
 
     DEVICE_DOOR(handle, memory);
     simgpu_memory_info(&free_bytes, &total);
-    *memory = (struct nvml_memory_v2){ memory->version, total, 0, free_bytes, total - free_bytes };
+    *memory = (struct nvml_memory_v2){memory->version, total, 0, free_bytes, total - free_bytes};
     return NVML_SUCCESS;
 }
 

@@ -71,8 +71,8 @@ static void names_and_settings(void **state)
     CHECK_CUPTI(cuptiGetResultString(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, &text));
     assert_string_equal(text, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED");
     assert_int_equal(cuptiGetResultString((CUptiResult)500, &text), CUPTI_ERROR_INVALID_PARAMETER);
-    CHECK_CUPTI(cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
-                                     &text));
+    CHECK_CUPTI(
+        cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, &text));
     assert_string_equal(text, "cudaLaunchKernel_v7000");
     CHECK_CUPTI(cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, 307, &text));
     assert_string_equal(text, "cuLaunchKernel");
@@ -335,7 +335,7 @@ static void graph_records(void **state)
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     uint64_t created[NODES];
-    size_t nodes = 0, execs = 0, found[NODES] = { 0 };
+    size_t nodes = 0, execs = 0, found[NODES] = {0};
     uint32_t launches[REPLAYS];
 
     (void)state;
@@ -415,7 +415,7 @@ static void four_threads(void **state)
 {
     enum { TOTAL = THREADS * LAUNCHES_EACH };
     pthread_t threads[THREADS];
-    bool failed[THREADS] = { false };
+    bool failed[THREADS] = {false};
     size_t dropped = 0, n = 0;
     uint32_t *ids = calloc(TOTAL, sizeof *ids);
 
@@ -487,11 +487,13 @@ static void timestamp_callback(void **state)
 /* ---- one case a process ---- */
 
 static const struct CMUnitTest cases[] = {
-    cmocka_unit_test(subscriber_rules),  cmocka_unit_test(faults),           cmocka_unit_test(names_and_settings),
-    cmocka_unit_test(nested_callbacks),  cmocka_unit_test(context_callbacks), cmocka_unit_test(kernel_records),
-    cmocka_unit_test(drops_are_counted), cmocka_unit_test(refused_buffers),  cmocka_unit_test(zero_times),
-    cmocka_unit_test(worker_delivers),   cmocka_unit_test(external_correlation), cmocka_unit_test(graph_records),
-    cmocka_unit_test(four_threads),      cmocka_unit_test(timestamp_callback),
+    cmocka_unit_test(subscriber_rules),     cmocka_unit_test(faults),
+    cmocka_unit_test(names_and_settings),   cmocka_unit_test(nested_callbacks),
+    cmocka_unit_test(context_callbacks),    cmocka_unit_test(kernel_records),
+    cmocka_unit_test(drops_are_counted),    cmocka_unit_test(refused_buffers),
+    cmocka_unit_test(zero_times),           cmocka_unit_test(worker_delivers),
+    cmocka_unit_test(external_correlation), cmocka_unit_test(graph_records),
+    cmocka_unit_test(four_threads),         cmocka_unit_test(timestamp_callback),
 };
 
 int main(int argc, char **argv)

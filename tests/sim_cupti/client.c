@@ -17,7 +17,7 @@ extern void __cudaRegisterFunction(void **handle, const char *host, char *device
                                    void *tid, void *bid, void *block, void *grid, int *warp);
 
 static char host_stubs[3]; /* their addresses stand for the kernels */
-static char *const kernel_names[3] = { "_Z5firstPf", "_Z6secondPf", "_Z5thirdPf" };
+static char *const kernel_names[3] = {"_Z5firstPf", "_Z6secondPf", "_Z5thirdPf"};
 
 static void register_kernels(void)
 {
@@ -25,7 +25,7 @@ static void register_kernels(void)
         int magic, version;
         const void *data;
         void *unused;
-    } wrapper = { 0x466243b1, 1, NULL, NULL };
+    } wrapper = {0x466243b1, 1, NULL, NULL};
     void **handle = __cudaRegisterFatBinary(&wrapper);
 
     for (int i = 0; i < 3; i++)
@@ -38,8 +38,8 @@ cudaError_t program_launch(int which, unsigned grid, cudaStream_t stream)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     float *pointer = NULL;
-    void *args[] = { &pointer };
-    struct dim3 blocks = { grid, 1, 1 }, threads = { 64, 1, 1 };
+    void *args[] = {&pointer};
+    struct dim3 blocks = {grid, 1, 1}, threads = {64, 1, 1};
 
     pthread_once(&once, register_kernels);
     return cudaLaunchKernel(&host_stubs[which], blocks, threads, args, 0, stream);
@@ -69,39 +69,58 @@ static void note_record(const CUpti_Activity *activity)
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
         const CUpti_ActivityKernel10 *r = (const void *)activity;
 
-        *seen = (struct seen_record){ .kind = r->kind, .start = r->start, .end = r->end, .name = r->name,
-                                      .graph_node_id = r->graphNodeId, .correlation_id = r->correlationId,
-                                      .stream = r->streamId, .graph_id = r->graphId,
-                                      .grid = { r->gridX, r->gridY, r->gridZ } };
+        *seen = (struct seen_record){.kind = r->kind,
+                                     .start = r->start,
+                                     .end = r->end,
+                                     .name = r->name,
+                                     .graph_node_id = r->graphNodeId,
+                                     .correlation_id = r->correlationId,
+                                     .stream = r->streamId,
+                                     .graph_id = r->graphId,
+                                     .grid = {r->gridX, r->gridY, r->gridZ}};
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
         const CUpti_ActivityMemcpy6 *r = (const void *)activity;
 
-        *seen = (struct seen_record){ .kind = r->kind, .start = r->start, .end = r->end, .bytes = r->bytes,
-                                      .correlation_id = r->correlationId, .stream = r->streamId };
+        *seen = (struct seen_record){.kind = r->kind,
+                                     .start = r->start,
+                                     .end = r->end,
+                                     .bytes = r->bytes,
+                                     .correlation_id = r->correlationId,
+                                     .stream = r->streamId};
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
         const CUpti_ActivityMemset4 *r = (const void *)activity;
 
-        *seen = (struct seen_record){ .kind = r->kind, .start = r->start, .end = r->end, .bytes = r->bytes,
-                                      .correlation_id = r->correlationId, .stream = r->streamId };
+        *seen = (struct seen_record){.kind = r->kind,
+                                     .start = r->start,
+                                     .end = r->end,
+                                     .bytes = r->bytes,
+                                     .correlation_id = r->correlationId,
+                                     .stream = r->streamId};
         break;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: {
         const CUpti_ActivityAPI *r = (const void *)activity;
 
-        *seen = (struct seen_record){ .kind = r->kind, .start = r->start, .end = r->end, .cbid = r->cbid,
-                                      .correlation_id = r->correlationId, .thread_id = r->threadId };
+        *seen = (struct seen_record){.kind = r->kind,
+                                     .start = r->start,
+                                     .end = r->end,
+                                     .cbid = r->cbid,
+                                     .correlation_id = r->correlationId,
+                                     .thread_id = r->threadId};
         break;
     }
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
         const CUpti_ActivityExternalCorrelation *r = (const void *)activity;
 
-        *seen = (struct seen_record){ .kind = r->kind, .external_id = r->externalId,
-                                      .external_kind = r->externalKind, .correlation_id = r->correlationId };
+        *seen = (struct seen_record){.kind = r->kind,
+                                     .external_id = r->externalId,
+                                     .external_kind = r->externalKind,
+                                     .correlation_id = r->correlationId};
         break;
     }
     default:

@@ -39,7 +39,7 @@ static void refer(void *descriptor, int name, void *to)
 
 static void *tensor(int64_t batch, int64_t heads, int64_t rows, int64_t columns)
 {
-    int64_t dimensions[4] = { batch, heads, rows, columns };
+    int64_t dimensions[4] = {batch, heads, rows, columns};
     int type = DATA_BFLOAT16;
     void *made = new_descriptor(DESCRIPTOR_TENSOR);
 
@@ -51,8 +51,8 @@ static void *tensor(int64_t batch, int64_t heads, int64_t rows, int64_t columns)
 
 static void *attention_graph(void)
 {
-    void *tensors[] = { tensor(2, 28, 129, 128), tensor(2, 4, 200, 128), tensor(2, 4, 200, 128),
-                        tensor(2, 28, 129, 128) };
+    void *tensors[] = {tensor(2, 28, 129, 128), tensor(2, 4, 200, 128), tensor(2, 4, 200, 128),
+                       tensor(2, 28, 129, 128)};
     void *operation = new_descriptor(DESCRIPTOR_OPERATION_SDPA_FWD), *graph = new_descriptor(DESCRIPTOR_OPERATIONGRAPH);
 
     for (int i = 0; i < 4; i++)
@@ -74,9 +74,9 @@ static void *plan_of(void *graph)
     int64_t count = 0, workspace = -1;
 
     refer(heuristics, ATTRIBUTE_ENGINEHEUR_OPERATION_GRAPH, graph);
-    assert_int_equal(cudnnBackendGetAttribute(heuristics, ATTRIBUTE_ENGINEHEUR_RESULTS, TYPE_BACKEND_DESCRIPTOR, 0,
-                                              &count, NULL),
-                     STATUS_BAD_PARAM_NOT_FINALIZED);
+    assert_int_equal(
+        cudnnBackendGetAttribute(heuristics, ATTRIBUTE_ENGINEHEUR_RESULTS, TYPE_BACKEND_DESCRIPTOR, 0, &count, NULL),
+        STATUS_BAD_PARAM_NOT_FINALIZED);
     OK(cudnnBackendFinalize(heuristics));
     OK(cudnnBackendGetAttribute(heuristics, ATTRIBUTE_ENGINEHEUR_RESULTS, TYPE_BACKEND_DESCRIPTOR, 0, &count, NULL));
     assert_int_equal(count, 1);
@@ -119,8 +119,8 @@ static void the_rest_is_refused(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(attention_is_one_kernel),
-                                               cmocka_unit_test(the_rest_is_refused) };
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(attention_is_one_kernel),
+                                              cmocka_unit_test(the_rest_is_refused)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static void tells_the_device(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(needs_init), cmocka_unit_test(tells_the_device) };
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(needs_init), cmocka_unit_test(tells_the_device)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
