@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CBID_LIMIT = 1024 };
+enum { CBID_LIMIT = 1024, SUBSCRIBER_NAME_BYTES = 64 };
 
 struct subscriber {
     CUpti_CallbackFunc callback;
     void *userdata;
-    char name[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+    char name[SUBSCRIBER_NAME_BYTES];
     struct subscriber *older;
 };
 
@@ -46,8 +46,8 @@ static unsigned domain_size(CUpti_CallbackDomain domain)
 _Static_assert((int)CUPTI_DRIVER_TRACE_CBID_SIZE <= CBID_LIMIT && (int)CUPTI_RUNTIME_TRACE_CBID_SIZE <= CBID_LIMIT,
                "the switch table holds every callback id");
 
-static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata,
-                             const char *name, struct subscriber **holder)
+CUptiResult callbacks_subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata,
+                                const char *name, const char **holder)
 {
     struct subscriber *subscriber, *none = NULL;
 
@@ -62,7 +62,7 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
         snprintf(subscriber->name, sizeof subscriber->name, "%s", name);
     if (!atomic_compare_exchange_strong(&current, &none, subscriber)) {
         free(subscriber);
-        *holder = none;
+        *holder = none->name;
         return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     }
     subscriber->older = atomic_exchange(&newest, subscriber); /* only the holder of CURRENT comes here */
@@ -73,28 +73,11 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
 
 CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata)
 {
-    struct subscriber *holder = NULL;
+    const char *holder = NULL;
 
     DOOR();
-    return result_done(subscribe(handle, callback, userdata, NULL, &holder));
+    return result_done(callbacks_subscribe(handle, callback, userdata, NULL, &holder));
 }
-
-#if SIM_CUDA_MAJOR >= 13
-CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata,
-                                       CUpti_SubscriberParams *params)
-{
-    struct subscriber *holder = NULL;
-    CUptiResult result;
-
-    DOOR();
-    if (!params || params->structSize < CUpti_SubscriberParams_STRUCT_SIZE)
-        return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    result = subscribe(handle, callback, userdata, params->subscriberName, &holder);
-    if (holder && params->oldSubscriberName && params->oldSubscriberSize > 0)
-        snprintf(params->oldSubscriberName, params->oldSubscriberSize, "%s", holder->name);
-    return result_done(result);
-}
-#endif
 
 static bool is_current(CUpti_SubscriberHandle handle)
 {

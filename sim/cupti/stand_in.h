@@ -48,6 +48,9 @@ void callbacks_api(const struct simgpu_api_call *call, uint64_t *correlation_dat
 void callbacks_graph(const struct simgpu_graph_notice *notice);
 void callbacks_resource(const struct simgpu_resource_notice *notice);
 void callbacks_reset(void);
+/* HOLDER: the name of who is subscribed already, if that is why it failed. */
+CUptiResult callbacks_subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata,
+                                const char *name, const char **holder);
 
 /* ---- records.c ---- */
 void records_api_enter(const struct simgpu_api_call *call);

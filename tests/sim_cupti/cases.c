@@ -51,6 +51,24 @@ static void subscriber_rules(void **state)
     CHECK_CUPTI(cuptiUnsubscribe(second));
 }
 
+static void subscribers_have_names(void **state)
+{
+    CUpti_SubscriberHandle first, second;
+    char old[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
+    CUpti_SubscriberParams params = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE, .subscriberName = "first"};
+
+    (void)state;
+    CHECK_CUPTI(cuptiSubscribe_v2(&first, nothing, NULL, &params));
+    params.subscriberName = "second";
+    params.oldSubscriberName = old;
+    params.oldSubscriberSize = sizeof old;
+    assert_int_equal(cuptiSubscribe_v2(&second, nothing, NULL, &params),
+                     CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+    assert_string_equal(old, "first");
+    assert_int_equal(cuptiSubscribe_v2(&second, nothing, NULL, NULL), CUPTI_ERROR_INVALID_PARAMETER);
+    CHECK_CUPTI(cuptiUnsubscribe(first));
+}
+
 /* The environment injects one fault into each of these. */
 static void faults(void **state)
 {
@@ -487,13 +505,21 @@ static void timestamp_callback(void **state)
 /* ---- one case a process ---- */
 
 static const struct CMUnitTest cases[] = {
-    cmocka_unit_test(subscriber_rules),     cmocka_unit_test(faults),
-    cmocka_unit_test(names_and_settings),   cmocka_unit_test(nested_callbacks),
-    cmocka_unit_test(context_callbacks),    cmocka_unit_test(kernel_records),
-    cmocka_unit_test(drops_are_counted),    cmocka_unit_test(refused_buffers),
-    cmocka_unit_test(zero_times),           cmocka_unit_test(worker_delivers),
-    cmocka_unit_test(external_correlation), cmocka_unit_test(graph_records),
-    cmocka_unit_test(four_threads),         cmocka_unit_test(timestamp_callback),
+    cmocka_unit_test(subscribers_have_names),
+    cmocka_unit_test(subscriber_rules),
+    cmocka_unit_test(faults),
+    cmocka_unit_test(names_and_settings),
+    cmocka_unit_test(nested_callbacks),
+    cmocka_unit_test(context_callbacks),
+    cmocka_unit_test(kernel_records),
+    cmocka_unit_test(drops_are_counted),
+    cmocka_unit_test(refused_buffers),
+    cmocka_unit_test(zero_times),
+    cmocka_unit_test(worker_delivers),
+    cmocka_unit_test(external_correlation),
+    cmocka_unit_test(graph_records),
+    cmocka_unit_test(four_threads),
+    cmocka_unit_test(timestamp_callback),
 };
 
 int main(int argc, char **argv)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # PyTorch on the simulated GPU, first alone, then under `rooftap record`, whose report must equal the ledger exactly.
 # Usage: run.sh BUILD_FOLDER [DEVICE_KEY [model.py's arguments...]]   (default device: h100-sxm)
-# Without ROOFTAP_REAL=1 or an environment already made by setup.sh it is skipped (77): the first run downloads 700 MB.
+# The first run makes the environment (setup.sh): a download of 700 MB.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_FOLDER [DEVICE_KEY [arguments...]]}" && pwd)
@@ -10,18 +10,13 @@ device=${2:-h100-sxm}
 shift
 [ $# -eq 0 ] || shift
 sim=$build/lib/rooftap/sim
-root=$(cd "$here/../../.." && pwd)
-venv=${ROOFTAP_CACHE:-$root/.deps}/venv-torch
 
-if [ ! -x "$venv/bin/python" ] && [ "${ROOFTAP_REAL:-0}" != 1 ]; then
-    echo "SKIP: no $venv; ROOFTAP_REAL=1 makes it"
-    exit 77
-fi
 if [ ! -e "$sim/libcudart.so.13" ]; then
     echo "SKIP: this build has no simulated GPU for CUDA 13"
     exit 77
 fi
-python=$("$here/setup.sh" "$venv" | tail -n 1)
+python=$("$here/setup.sh" | tail -n 1)
+[ -n "$python" ]
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
