@@ -376,7 +376,7 @@ static void buffers_exhausted(void)
     let_go = true;
     for (unsigned i = 0; i < HOLDERS; i++)
         pthread_join(threads[i], NULL);
-    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL); /* for the buffers to be read and free again */
     run_kernel(fake_cupti_launch(LAUNCH));
     finish_and_read(&c);
     CHECK(c.kernel_count == BUFFERS + 1 && c.counters.buffers_lost == HOLDERS - BUFFERS);

@@ -97,7 +97,8 @@ done
 if [ -x "$build/bin/rooftap" ]; then
     [ -x "$build/examples/decode_loop/decode_loop" ] &&
         under_rooftap decode_loop "$build/examples/decode_loop/decode_loop"
-    "$python" -c 'import torch' 2>/dev/null && under_rooftap torch_loop "$python" "$here/torch_loop.py"
+    LD_LIBRARY_PATH=$libraries "$python" -c "import torch" 2>/dev/null &&
+        under_rooftap torch_loop "$python" "$here/torch_loop.py"
 fi
 [ "$faults" -eq 0 ] || echo "probe.sh: $faults of the answers are not as rooftap needs them" >&2
 exit "$((faults > 0))"
