@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures: while one is on, work becomes nodes; events carry it to other streams and back; calls that a capture
  * forbids spoil it. */
-#include "sim/core/stream.h"
 #include "sim/core/state.h"
+#include "sim/core/stream.h"
 
 #include <stdlib.h>
 
@@ -91,8 +91,8 @@ int simgpu_capture_begin(struct simgpu_stream *stream, int mode, struct simgpu_g
     if (mode < SIMGPU_CAPTURE_GLOBAL || mode > SIMGPU_CAPTURE_RELAXED)
         return SIMGPU_INVALID_VALUE;
     core_lock();
-    int result = object_valid(&core_streams, stream) ? begin(stream, mode, graph, dependencies, count)
-                                                     : SIMGPU_INVALID_HANDLE;
+    int result =
+        object_valid(&core_streams, stream) ? begin(stream, mode, graph, dependencies, count) : SIMGPU_INVALID_HANDLE;
     core_unlock();
     return result;
 }
@@ -157,7 +157,9 @@ static int end(struct simgpu_stream *stream, struct simgpu_graph **graph)
     if (capture->mode != SIMGPU_CAPTURE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
         return SIMGPU_CAPTURE_WRONG_THREAD;
     bool unjoined = streams_unjoined(capture);
-    int result = capture->invalidated ? SIMGPU_CAPTURE_INVALIDATED : unjoined ? SIMGPU_CAPTURE_UNJOINED : SIMGPU_SUCCESS;
+    int result = capture->invalidated ? SIMGPU_CAPTURE_INVALIDATED
+                 : unjoined           ? SIMGPU_CAPTURE_UNJOINED
+                                      : SIMGPU_SUCCESS;
     if (!result)
         *graph = capture->graph;
     else if (!capture->borrowed)

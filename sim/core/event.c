@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events: a point of a stream's timeline, or of a capture. */
-#include "sim/core/stream.h"
 #include "sim/core/state.h"
+#include "sim/core/stream.h"
 
 struct object_pool core_events = OBJECT_POOL(simgpu_event);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executable graphs: made from a template, launched, updated. Parallel branches overlap on the timeline. */
-#include "sim/core/graph.h"
 #include "sim/core/driver_calls.h"
+#include "sim/core/graph.h"
 #include "sim/core/state.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 struct object_pool core_execs = OBJECT_POOL(simgpu_exec);
 
 enum { /* CUgraphExecUpdateResult's numbers */
-    UPDATE_SUCCESS = 0,
-    UPDATE_TOPOLOGY_CHANGED = 2,
-    UPDATE_TYPE_CHANGED = 3,
+       UPDATE_SUCCESS = 0,
+       UPDATE_TOPOLOGY_CHANGED = 2,
+       UPDATE_TYPE_CHANGED = 3,
 };
 
 static bool exec_known(const struct simgpu_exec *exec)
@@ -63,8 +63,8 @@ static int create(struct simgpu_graph *graph, uint64_t flags, struct simgpu_exec
 int simgpu_exec_create(struct simgpu_graph *graph, uint64_t flags, struct simgpu_exec **exec)
 {
     core_lock();
-    int result = object_valid(&core_graphs, graph) && !graph->of_exec ? create(graph, flags, exec)
-                                                                      : SIMGPU_INVALID_VALUE;
+    int result =
+        object_valid(&core_graphs, graph) && !graph->of_exec ? create(graph, flags, exec) : SIMGPU_INVALID_VALUE;
     core_unlock();
     return result;
 }
@@ -116,11 +116,8 @@ static int run_node(struct run *run, struct simgpu_node *node, uint64_t start_ns
     if (node->work.type == SIMGPU_WORK_GRAPH)
         return run_child(run, node, start_ns);
     node->end_ns = start_ns + work_duration(&node->work);
-    struct work_place place = {.stream = run->stream,
-                               .node = node,
-                               .graph_id = run->graph_id,
-                               .start_ns = start_ns,
-                               .end_ns = node->end_ns};
+    struct work_place place = {
+        .stream = run->stream, .node = node, .graph_id = run->graph_id, .start_ns = start_ns, .end_ns = node->end_ns};
     return work_run(&node->work, &place);
 }
 
@@ -164,10 +161,8 @@ static int launch(struct simgpu_exec *exec, struct simgpu_stream *stream)
 int simgpu_exec_launch(struct simgpu_exec *exec, struct simgpu_stream *stream, uint32_t driver_cbid)
 {
     struct driver_graph_launch_params params = {.exec = exec, .stream = stream};
-    struct simgpu_api_call call = {.domain = SIMGPU_DRIVER_API,
-                                   .cbid = driver_cbid,
-                                   .function = driver_call_name(driver_cbid),
-                                   .params = &params};
+    struct simgpu_api_call call = {
+        .domain = SIMGPU_DRIVER_API, .cbid = driver_cbid, .function = driver_call_name(driver_cbid), .params = &params};
     if (driver_cbid)
         simgpu_api_enter(&call);
     core_lock();

@@ -54,7 +54,9 @@ static void parse(void)
         if (parse_one(text, &faults[fault_count]))
             fault_count++;
         else
-            fprintf(stderr, "simgpu: SIMGPU_FAULT: \"%s\" ignored, expected FUNCTION:CODE[:NTH] or FUNCTION:block[:NTH]\n", text);
+            fprintf(stderr,
+                    "simgpu: SIMGPU_FAULT: \"%s\" ignored, expected FUNCTION:CODE[:NTH] or FUNCTION:block[:NTH]\n",
+                    text);
     }
     free(copy);
 }

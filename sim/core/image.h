@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct image_param { size_t offset, size; };
+struct image_param {
+    size_t offset, size;
+};
 
 struct image_symbol {
     char *name;
-    bool kernel;    /* else a variable */
-    size_t size;    /* of a variable */
+    bool kernel;     /* else a variable */
+    size_t size;     /* of a variable */
     int param_count; /* -1: unknown */
     struct image_param *params;
 };

@@ -13,7 +13,7 @@ struct json_line {
 
 void json_text(struct json_line *line, const char *text); /* as it is */
 void json_number(struct json_line *line, uint64_t number);
-void json_string(struct json_line *line, const char *string); /* quoted and escaped */
+void json_string(struct json_line *line, const char *string);            /* quoted and escaped */
 void json_bytes(struct json_line *line, const void *bytes, size_t size); /* a string of hex digits */
 void json_release(struct json_line *line);
 

@@ -209,8 +209,10 @@ static void place_fields(struct json_line *line, const struct simgpu_work *work,
 
 void ledger_work(const struct simgpu_work *work, const struct work_place *place, uint32_t correlation)
 {
-    static const char *const types[] = {[SIMGPU_WORK_KERNEL] = "kernel", [SIMGPU_WORK_COPY] = "copy",
-                                        [SIMGPU_WORK_FILL] = "memset", [SIMGPU_WORK_HOST] = "host"};
+    static const char *const types[] = {[SIMGPU_WORK_KERNEL] = "kernel",
+                                        [SIMGPU_WORK_COPY] = "copy",
+                                        [SIMGPU_WORK_FILL] = "memset",
+                                        [SIMGPU_WORK_HOST] = "host"};
     if (work->type > SIMGPU_WORK_HOST || !ledger_on())
         return;
     const char *type = types[work->type];

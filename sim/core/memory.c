@@ -76,7 +76,7 @@ static int class_of(size_t size)
 {
     int class = 0;
     while (((size_t)SMALL_ALIGNMENT << class) < size)
-        class++;
+        class ++;
     return class;
 }
 

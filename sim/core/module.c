@@ -17,13 +17,13 @@ struct simgpu_module {
     struct module_kernel {
         struct simgpu_kernel *kernel;
         struct module_kernel *next;
-    } *kernels;
+    } * kernels;
     struct module_variable {
         char *name;
         void *address;
         size_t size;
         struct module_variable *next;
-    } *variables;
+    } * variables;
 };
 
 struct object_pool core_kernels = OBJECT_POOL(simgpu_kernel);
@@ -132,8 +132,8 @@ static bool give_params(struct simgpu_kernel *kernel, const struct image_symbol 
 
 static void tell(enum simgpu_resource_event event, const struct simgpu_module *module)
 {
-    api_resource(&(struct simgpu_resource_notice){
-        .event = event, .context = simgpu_context_current(), .module_id = module->id});
+    api_resource(
+        &(struct simgpu_resource_notice){.event = event, .context = simgpu_context_current(), .module_id = module->id});
 }
 
 int simgpu_module_load(const void *bytes, struct simgpu_module **loaded)

@@ -21,7 +21,10 @@ struct object_pool {
     struct object *free;
 };
 
-#define OBJECT_POOL(type) {.size = sizeof(struct type)}
+#define OBJECT_POOL(type)                                                                                              \
+    {                                                                                                                  \
+        .size = sizeof(struct type)                                                                                    \
+    }
 
 void *object_new(struct object_pool *pool); /* zeroed; NULL: out of memory */
 void object_free(struct object_pool *pool, void *object);

@@ -139,8 +139,7 @@ bool ptx_read(struct image *image, const char *text)
         } else if (!strncmp(c, ".global", 7) || !strncmp(c, ".const", 6)) {
             struct declaration variable;
             const char *end = read_declaration(c + (c[1] == 'g' ? 7 : 6), &variable);
-            struct image_symbol *added =
-                end ? image_add(image, variable.name, variable.name_length, false) : NULL;
+            struct image_symbol *added = end ? image_add(image, variable.name, variable.name_length, false) : NULL;
             if (added)
                 added->size = variable.size;
             c = end ? end : c + 6;

@@ -15,34 +15,56 @@
 #define SIMGPU_API __attribute__((visibility("default")))
 
 enum simgpu_result { /* CUresult numbers */
-    SIMGPU_SUCCESS = 0, SIMGPU_INVALID_VALUE = 1, SIMGPU_OUT_OF_MEMORY = 2, SIMGPU_NOT_INITIALIZED = 3,
-    SIMGPU_INVALID_CONTEXT = 201, SIMGPU_INVALID_HANDLE = 400, SIMGPU_NOT_FOUND = 500, SIMGPU_NOT_READY = 600,
-    SIMGPU_LAUNCH_FAILED = 719, SIMGPU_NOT_SUPPORTED = 801, SIMGPU_CAPTURE_UNSUPPORTED = 900,
-    SIMGPU_CAPTURE_INVALIDATED = 901, SIMGPU_CAPTURE_UNJOINED = 904, SIMGPU_CAPTURE_ISOLATION = 905,
-    SIMGPU_INVALID_IMAGE = 200, SIMGPU_FILE_NOT_FOUND = 301, SIMGPU_ILLEGAL_STATE = 401, SIMGPU_HOST_MEMORY_ALREADY_REGISTERED = 712,
-    SIMGPU_HOST_MEMORY_NOT_REGISTERED = 713, SIMGPU_CAPTURE_MERGE = 902, SIMGPU_CAPTURE_UNMATCHED = 903,
-    SIMGPU_CAPTURE_IMPLICIT = 906, SIMGPU_CAPTURED_EVENT = 907, SIMGPU_CAPTURE_WRONG_THREAD = 908,
-    SIMGPU_GRAPH_EXEC_UPDATE_FAILURE = 910, SIMGPU_INVALID_CLUSTER_SIZE = 912, SIMGPU_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
-    SIMGPU_INVALID_CONFIGURATION = 9, /* the runtime's number; the driver says 1 */
+                     SIMGPU_SUCCESS = 0,
+                     SIMGPU_INVALID_VALUE = 1,
+                     SIMGPU_OUT_OF_MEMORY = 2,
+                     SIMGPU_NOT_INITIALIZED = 3,
+                     SIMGPU_INVALID_CONTEXT = 201,
+                     SIMGPU_INVALID_HANDLE = 400,
+                     SIMGPU_NOT_FOUND = 500,
+                     SIMGPU_NOT_READY = 600,
+                     SIMGPU_LAUNCH_FAILED = 719,
+                     SIMGPU_NOT_SUPPORTED = 801,
+                     SIMGPU_CAPTURE_UNSUPPORTED = 900,
+                     SIMGPU_CAPTURE_INVALIDATED = 901,
+                     SIMGPU_CAPTURE_UNJOINED = 904,
+                     SIMGPU_CAPTURE_ISOLATION = 905,
+                     SIMGPU_INVALID_IMAGE = 200,
+                     SIMGPU_FILE_NOT_FOUND = 301,
+                     SIMGPU_ILLEGAL_STATE = 401,
+                     SIMGPU_HOST_MEMORY_ALREADY_REGISTERED = 712,
+                     SIMGPU_HOST_MEMORY_NOT_REGISTERED = 713,
+                     SIMGPU_CAPTURE_MERGE = 902,
+                     SIMGPU_CAPTURE_UNMATCHED = 903,
+                     SIMGPU_CAPTURE_IMPLICIT = 906,
+                     SIMGPU_CAPTURED_EVENT = 907,
+                     SIMGPU_CAPTURE_WRONG_THREAD = 908,
+                     SIMGPU_GRAPH_EXEC_UPDATE_FAILURE = 910,
+                     SIMGPU_INVALID_CLUSTER_SIZE = 912,
+                     SIMGPU_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
+                     SIMGPU_INVALID_CONFIGURATION = 9, /* the runtime's number; the driver says 1 */
 };
 
 /* ---- the device: a text file of `key = value` lines, path in SIMGPU_DEVICE; without it the `unit` device ---- */
 
-struct simgpu_peak { char path[24]; double flops_per_second; }; /* path: bf16 fp16 tf32 fp32 fp64 fp8 int8 fp4 */
+struct simgpu_peak {
+    char path[24];
+    double flops_per_second;
+}; /* path: bf16 fp16 tf32 fp32 fp64 fp8 int8 fp4 */
 
 struct simgpu_device {
-    char name[128];            /* key `name`; programs see "Simulated <name>" */
-    uint32_t pci_device_id;    /* key pci_device_id, 0x2684 */
+    char name[128];         /* key `name`; programs see "Simulated <name>" */
+    uint32_t pci_device_id; /* key pci_device_id, 0x2684 */
     int sm_count, compute_major, compute_minor, clock_khz;
     uint64_t memory_bytes;
     double bytes_per_second;
-    struct simgpu_peak peak[16]; /* keys flops_per_second.<path> */
-    double gemm_efficiency;    /* 0.80 */
-    uint64_t startup_ns;       /* 2000 */
-    uint64_t other_kernel_ns;  /* 2000 */
+    struct simgpu_peak peak[16];       /* keys flops_per_second.<path> */
+    double gemm_efficiency;            /* 0.80 */
+    uint64_t startup_ns;               /* 2000 */
+    uint64_t other_kernel_ns;          /* 2000 */
     unsigned gemm_tile_m, gemm_tile_n; /* gemm_tile = 64x64 */
-    unsigned gemm_kernels;     /* 1; 2 adds a split-K reduce kernel after each GEMM */
-    bool gemm_nested;          /* cublas*gemm* reach the GPU by a cublasLtMatmul call through the PLT */
+    unsigned gemm_kernels;             /* 1; 2 adds a split-K reduce kernel after each GEMM */
+    bool gemm_nested;                  /* cublas*gemm* reach the GPU by a cublasLtMatmul call through the PLT */
 };
 SIMGPU_API const struct simgpu_device *simgpu_device(void);
 SIMGPU_API double simgpu_peak_flops(const char *path); /* 0: the device has no such path */
@@ -63,7 +85,10 @@ SIMGPU_API const char *simgpu_kernel_name(const struct simgpu_kernel *kernel);
 SIMGPU_API int simgpu_kernel_param_count(const struct simgpu_kernel *kernel);
 SIMGPU_API bool simgpu_kernel_param(const struct simgpu_kernel *kernel, int index, size_t *offset, size_t *size);
 
-struct simgpu_dims { unsigned grid[3], block[3], cluster[3]; size_t shared_bytes; };
+struct simgpu_dims {
+    unsigned grid[3], block[3], cluster[3];
+    size_t shared_bytes;
+};
 
 struct simgpu_stream;
 /* Handles as programs pass them: NULL and 1 legacy, 2 per-thread (ptds != 0 makes NULL per-thread), else a simgpu_stream. */
@@ -111,14 +136,25 @@ struct simgpu_activity {
     const char *name;          /* lives as long as the process */
     struct simgpu_dims dims;
     uint64_t bytes;
-    int copy_kind;             /* CUpti_ActivityMemcpyKind */
-    int value;                 /* memset */
-    int registers; size_t static_shared_bytes;
+    int copy_kind; /* CUpti_ActivityMemcpyKind */
+    int value;     /* memset */
+    int registers;
+    size_t static_shared_bytes;
 };
 
-enum simgpu_graph_event { SIMGPU_GRAPH_CREATED = 1, SIMGPU_GRAPH_DESTROYED, SIMGPU_NODE_CREATED, SIMGPU_NODE_DESTROYED,
-    SIMGPU_NODE_CLONED, SIMGPU_EXEC_CREATED, SIMGPU_EXEC_DESTROYED, SIMGPU_GRAPH_CLONED };
-struct simgpu_graph; struct simgpu_node; struct simgpu_exec;
+enum simgpu_graph_event {
+    SIMGPU_GRAPH_CREATED = 1,
+    SIMGPU_GRAPH_DESTROYED,
+    SIMGPU_NODE_CREATED,
+    SIMGPU_NODE_DESTROYED,
+    SIMGPU_NODE_CLONED,
+    SIMGPU_EXEC_CREATED,
+    SIMGPU_EXEC_DESTROYED,
+    SIMGPU_GRAPH_CLONED
+};
+struct simgpu_graph;
+struct simgpu_node;
+struct simgpu_exec;
 struct simgpu_graph_notice {
     enum simgpu_graph_event event;
     struct simgpu_graph *graph, *original_graph;
@@ -131,21 +167,29 @@ SIMGPU_API uint32_t simgpu_graph_id(const struct simgpu_graph *graph);
 SIMGPU_API uint32_t simgpu_exec_id(const struct simgpu_exec *exec);
 
 /* Contexts, streams and modules; CUPTI's resource domain. Called on the thread that did it, inside the API call. */
-enum simgpu_resource_event { SIMGPU_INIT_FINISHED = 1, SIMGPU_CONTEXT_CREATED, SIMGPU_CONTEXT_DESTROYED,
-    SIMGPU_STREAM_CREATED, SIMGPU_STREAM_DESTROYED, SIMGPU_MODULE_LOADED, SIMGPU_MODULE_UNLOADED };
+enum simgpu_resource_event {
+    SIMGPU_INIT_FINISHED = 1,
+    SIMGPU_CONTEXT_CREATED,
+    SIMGPU_CONTEXT_DESTROYED,
+    SIMGPU_STREAM_CREATED,
+    SIMGPU_STREAM_DESTROYED,
+    SIMGPU_MODULE_LOADED,
+    SIMGPU_MODULE_UNLOADED
+};
 struct simgpu_resource_notice {
     enum simgpu_resource_event event;
-    void *context;             /* as programs see it, CUcontext */
-    void *stream;              /* as programs see it, CUstream */
+    void *context; /* as programs see it, CUcontext */
+    void *stream;  /* as programs see it, CUstream */
     uint32_t module_id;
-    const void *cubin;         /* NULL: unknown */
+    const void *cubin; /* NULL: unknown */
     size_t cubin_bytes;
 };
 
 struct simgpu_observer {
     void (*api_enter)(struct simgpu_api_call *call);
     void (*api_exit)(struct simgpu_api_call *call);
-    void (*activity)(const struct simgpu_activity *activity); /* when the item has ended on the timeline, on a synchronising or polling thread */
+    void (*activity)(const struct simgpu_activity
+                         *activity); /* when the item has ended on the timeline, on a synchronising or polling thread */
     void (*graph)(const struct simgpu_graph_notice *notice);
     void (*resource)(const struct simgpu_resource_notice *notice); /* may be NULL, as each of these */
 };

@@ -91,7 +91,7 @@ struct simgpu_kernel {
     int param_count;            /* -1: unknown */
     struct simgpu_param {
         size_t offset, size;
-    } *params;
+    } * params;
     int registers, max_threads;
     size_t static_shared_bytes, dynamic_shared_limit;
     int attribute[32]; /* as last set; the meaning is the front ends' */
@@ -110,8 +110,8 @@ extern struct object_pool core_streams, core_events, core_graphs, core_nodes, co
 /* ---- timeline ---- */
 
 bool clock_is_real(void);
-uint64_t timeline_now(void);                  /* the later of the wall clock and what the host has waited for */
-void timeline_reached(uint64_t time_ns);      /* the host has waited for it */
+uint64_t timeline_now(void);             /* the later of the wall clock and what the host has waited for */
+void timeline_reached(uint64_t time_ns); /* the host has waited for it */
 uint64_t timeline_ready(const struct simgpu_stream *stream); /* when new work of the stream can start */
 void timeline_occupy(struct simgpu_stream *stream, uint64_t end_ns);
 uint64_t timeline_last(void); /* end of all work so far */
@@ -136,7 +136,7 @@ void work_release(struct simgpu_work *work);
 int executor_push(const struct simgpu_work *work, uint64_t *ticket);
 bool executor_done(uint64_t ticket);
 uint64_t executor_last(void);
-void executor_wait(uint64_t ticket); /* lock not held */
+void executor_wait(uint64_t ticket);               /* lock not held */
 void work_perform(const struct simgpu_work *work); /* moves the bytes or calls the function */
 
 /* ---- captures ---- */
@@ -181,7 +181,7 @@ uint64_t ledger_current_call(void);
 
 uint32_t api_correlation(void); /* of the thread's outermost door, or a fresh one */
 const struct simgpu_observer *api_observer(void);
-void *api_enter_observer(void);          /* NULL: already inside an observer's callback */
+void *api_enter_observer(void); /* NULL: already inside an observer's callback */
 void api_leave_observer(void);
 /* Tells of a context, stream or module; lock not held. The notice of an end comes while the thing still is. */
 void api_resource(const struct simgpu_resource_notice *notice);

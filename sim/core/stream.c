@@ -53,8 +53,8 @@ uint32_t simgpu_stream_id(const struct simgpu_stream *stream)
 
 static void tell(enum simgpu_resource_event event, struct simgpu_stream *stream)
 {
-    api_resource(&(struct simgpu_resource_notice){
-        .event = event, .context = simgpu_context_current(), .stream = stream});
+    api_resource(
+        &(struct simgpu_resource_notice){.event = event, .context = simgpu_context_current(), .stream = stream});
 }
 
 int simgpu_stream_create(unsigned flags, int priority, struct simgpu_stream **created)

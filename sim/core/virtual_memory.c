@@ -174,7 +174,8 @@ static int map_locked(char *base, size_t size, size_t offset, struct physical *p
     if (!mapping)
         return SIMGPU_OUT_OF_MEMORY;
     /* Readable at once: the core checks pointers by its table, not by faults. */
-    if (mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory_file, physical->offset + (off_t)offset) == MAP_FAILED ||
+    if (mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory_file,
+             physical->offset + (off_t)offset) == MAP_FAILED ||
         !memory_insert(base, size, SIMGPU_MEMORY_MAPPED)) {
         free(mapping);
         return SIMGPU_OUT_OF_MEMORY;

@@ -6,14 +6,14 @@
 #include "sim/core/simgpu.h"
 
 enum simgpu_work_type { /* CUgraphNodeType's numbers */
-    SIMGPU_WORK_KERNEL = 0,
-    SIMGPU_WORK_COPY = 1,
-    SIMGPU_WORK_FILL = 2,
-    SIMGPU_WORK_HOST = 3,
-    SIMGPU_WORK_GRAPH = 4,
-    SIMGPU_WORK_EMPTY = 5,
-    SIMGPU_WORK_WAIT_EVENT = 6,
-    SIMGPU_WORK_RECORD_EVENT = 7,
+                        SIMGPU_WORK_KERNEL = 0,
+                        SIMGPU_WORK_COPY = 1,
+                        SIMGPU_WORK_FILL = 2,
+                        SIMGPU_WORK_HOST = 3,
+                        SIMGPU_WORK_GRAPH = 4,
+                        SIMGPU_WORK_EMPTY = 5,
+                        SIMGPU_WORK_WAIT_EVENT = 6,
+                        SIMGPU_WORK_RECORD_EVENT = 7,
 };
 
 /* A box of bytes; one row has height = depth = 1. Pitches and slices in bytes. */

@@ -81,8 +81,8 @@ static bool box(const struct cudaMemcpy3DParms *asked, struct simgpu_copy *copy)
                                  .depth = asked->extent.depth,
                                  .kind = (int)asked->kind};
     copy->to = (char *)to->ptr + asked->dstPos.x + asked->dstPos.y * to->pitch + asked->dstPos.z * copy->to_slice;
-    copy->from = (const char *)from->ptr + asked->srcPos.x + asked->srcPos.y * from->pitch +
-                 asked->srcPos.z * copy->from_slice;
+    copy->from =
+        (const char *)from->ptr + asked->srcPos.x + asked->srcPos.y * from->pitch + asked->srcPos.z * copy->from_slice;
     return true;
 }
 
@@ -180,13 +180,10 @@ cudaError_t runtime_cudaMemcpyFromSymbol(void *to, const void *symbol, size_t co
 
 static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream, bool wait)
 {
-    struct simgpu_work work = {.type = SIMGPU_WORK_FILL,
-                               .fill = {.to = to,
-                                        .value = (unsigned)value & 0xff,
-                                        .element = 1,
-                                        .width = width,
-                                        .height = height,
-                                        .pitch = pitch}};
+    struct simgpu_work work = {
+        .type = SIMGPU_WORK_FILL,
+        .fill = {
+            .to = to, .value = (unsigned)value & 0xff, .element = 1, .width = width, .height = height, .pitch = pitch}};
     return enqueue(&work, stream, wait);
 }
 
@@ -217,8 +214,8 @@ cudaError_t runtime_cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struc
 {
     cudaError_t result = cudaSuccess;
     for (size_t z = 0; z < extent.depth && result == cudaSuccess; z++)
-        result = fill((char *)to.ptr + z * to.pitch * to.ysize, to.pitch, value, extent.width, extent.height, stream,
-                      false);
+        result =
+            fill((char *)to.ptr + z * to.pitch * to.ysize, to.pitch, value, extent.width, extent.height, stream, false);
     return result;
 }
 

@@ -55,8 +55,8 @@ cudaError_t runtime_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, 
     return (cudaError_t)result;
 }
 
-cudaError_t runtime_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
-                                                 cudaGraphEdgeData *edges, size_t *count)
+cudaError_t runtime_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *edges,
+                                                 size_t *count)
 {
     int result = simgpu_node_dependencies(NODE(node), NODES(nodes), count);
     if (!result)
@@ -73,16 +73,15 @@ cudaError_t runtime_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGra
     return (cudaError_t)result;
 }
 
-cudaError_t runtime_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                             const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t count)
+cudaError_t runtime_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                             const cudaGraphEdgeData *edges, size_t count)
 {
     (void)edges;
     return (cudaError_t)simgpu_graph_connect(GRAPH(graph), NODES(from), NODES(to), count, false);
 }
 
 cudaError_t runtime_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                                const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
-                                                size_t count)
+                                                const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t count)
 {
     (void)edges;
     return (cudaError_t)simgpu_graph_connect(GRAPH(graph), NODES(from), NODES(to), count, true);
@@ -167,8 +166,7 @@ cudaError_t runtime_cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
     return simgpu_exec_valid(EXEC(exec)) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-cudaError_t runtime_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
-                                        cudaGraphExecUpdateResultInfo *info)
+cudaError_t runtime_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
 {
     struct simgpu_node *node;
     int reason;
@@ -198,8 +196,8 @@ cudaError_t runtime_cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_
 
 /* ---- user objects ---- */
 
-cudaError_t runtime_cudaUserObjectCreate(cudaUserObject_t *object, void *data, cudaHostFn_t destroy,
-                                         unsigned int count, unsigned int flags)
+cudaError_t runtime_cudaUserObjectCreate(cudaUserObject_t *object, void *data, cudaHostFn_t destroy, unsigned int count,
+                                         unsigned int flags)
 {
     if (!object || flags != cudaUserObjectNoDestructorSync)
         return cudaErrorInvalidValue;

@@ -5,18 +5,23 @@
 #include <string.h>
 
 /* Driver callback ids of the launch inside: plain, per-thread default stream. */
-enum { LAUNCH = 307, LAUNCH_PTSZ = 442, COOPERATIVE = 477, COOPERATIVE_PTSZ = 478, LAUNCH_EX = 652, LAUNCH_EX_PTSZ = 653 };
-
+enum {
+    LAUNCH = 307,
+    LAUNCH_PTSZ = 442,
+    COOPERATIVE = 477,
+    COOPERATIVE_PTSZ = 478,
+    LAUNCH_EX = 652,
+    LAUNCH_EX_PTSZ = 653
+};
 
 static struct simgpu_dims dims_of(dim3 grid, dim3 block, size_t shared)
 {
-    return (struct simgpu_dims){.grid = {grid.x, grid.y, grid.z},
-                                .block = {block.x, block.y, block.z},
-                                .shared_bytes = shared};
+    return (struct simgpu_dims){
+        .grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z}, .shared_bytes = shared};
 }
 
-static cudaError_t launch(const void *function, const struct simgpu_kernel_launch *asked, cudaStream_t stream,
-                          int cbid, int cbid_per_thread)
+static cudaError_t launch(const void *function, const struct simgpu_kernel_launch *asked, cudaStream_t stream, int cbid,
+                          int cbid_per_thread)
 {
     struct simgpu_kernel_launch work = *asked;
     work.kernel = runtime_kernel(function);
@@ -41,8 +46,8 @@ cudaError_t runtime___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 bloc
     return runtime_cudaLaunchKernel(kernel, grid, block, args, shared, stream);
 }
 
-cudaError_t runtime_cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args,
-                                                size_t shared, cudaStream_t stream)
+cudaError_t runtime_cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared,
+                                                cudaStream_t stream)
 {
     struct simgpu_kernel_launch work = {.dims = dims_of(grid, block, shared), .args = args, .cooperative = true};
     return launch(function, &work, stream, COOPERATIVE, COOPERATIVE_PTSZ);
@@ -103,8 +108,18 @@ static int kernel_attribute(struct simgpu_kernel *kernel, int attribute)
 }
 
 /* CUfunction_attribute's numbers */
-enum { MAX_THREADS, SHARED_BYTES, CONST_BYTES, LOCAL_BYTES, REGISTERS, PTX_VERSION, BINARY_VERSION, CACHE_MODE,
-       DYNAMIC_SHARED, CARVEOUT };
+enum {
+    MAX_THREADS,
+    SHARED_BYTES,
+    CONST_BYTES,
+    LOCAL_BYTES,
+    REGISTERS,
+    PTX_VERSION,
+    BINARY_VERSION,
+    CACHE_MODE,
+    DYNAMIC_SHARED,
+    CARVEOUT
+};
 
 cudaError_t runtime_cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function)
 {

@@ -20,9 +20,8 @@ cudaError_t runtime_cudaLibraryLoadData(cudaLibrary_t *library, const void *code
 }
 
 cudaError_t runtime_cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *path, enum cudaJitOption *jit,
-                                            void **jit_values, unsigned int jit_count,
-                                            enum cudaLibraryOption *options, void **option_values,
-                                            unsigned int option_count)
+                                            void **jit_values, unsigned int jit_count, enum cudaLibraryOption *options,
+                                            void **option_values, unsigned int option_count)
 {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)option_values, (void)option_count;
     struct simgpu_module *module = NULL;

@@ -54,13 +54,13 @@ static cudaError_t kernel_work(const struct cudaKernelNodeParams *params, struct
 {
     if (!params)
         return cudaErrorInvalidValue;
-    *work = (struct simgpu_work){
-        .type = SIMGPU_WORK_KERNEL,
-        .kernel = {.kernel = runtime_kernel(params->func),
-                   .dims = {.grid = {params->gridDim.x, params->gridDim.y, params->gridDim.z},
-                            .block = {params->blockDim.x, params->blockDim.y, params->blockDim.z},
-                            .shared_bytes = params->sharedMemBytes},
-                   .args = params->kernelParams}};
+    *work =
+        (struct simgpu_work){.type = SIMGPU_WORK_KERNEL,
+                             .kernel = {.kernel = runtime_kernel(params->func),
+                                        .dims = {.grid = {params->gridDim.x, params->gridDim.y, params->gridDim.z},
+                                                 .block = {params->blockDim.x, params->blockDim.y, params->blockDim.z},
+                                                 .shared_bytes = params->sharedMemBytes},
+                                        .args = params->kernelParams}};
     read_extra(params->extra, &work->kernel);
     return work->kernel.kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
@@ -299,9 +299,8 @@ static struct simgpu_work host_work(cudaHostFn_t function, void *data)
     return (struct simgpu_work){.type = SIMGPU_WORK_HOST, .host = {.function = function, .data = data}};
 }
 
-cudaError_t runtime_cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                         const cudaGraphNode_t *dependencies, size_t count,
-                                         const struct cudaHostNodeParams *params)
+cudaError_t runtime_cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                         size_t count, const struct cudaHostNodeParams *params)
 {
     if (!params)
         return cudaErrorInvalidValue;
@@ -353,15 +352,14 @@ cudaError_t runtime_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGr
     return result;
 }
 
-cudaError_t runtime_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                         cudaGraph_t child)
+cudaError_t runtime_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
 {
     struct simgpu_work work = {.type = SIMGPU_WORK_GRAPH, .graph = GRAPH(child)};
     return set_exec(exec, node, &work);
 }
 
-cudaError_t runtime_cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                          const cudaGraphNode_t *dependencies, size_t count)
+cudaError_t runtime_cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                          size_t count)
 {
     struct simgpu_work work = {.type = SIMGPU_WORK_EMPTY};
     return add(node, graph, dependencies, count, &work);

@@ -10,8 +10,9 @@ static __thread int door_per_thread;
 static bool is_sticky(int result)
 {
     return result == cudaErrorIllegalAddress || result == cudaErrorLaunchTimeout ||
-           (result >= cudaErrorAssert && result <= cudaErrorAssert + 9 && result != cudaErrorHostMemoryAlreadyRegistered &&
-            result != cudaErrorHostMemoryNotRegistered && result != cudaErrorTooManyPeers);
+           (result >= cudaErrorAssert && result <= cudaErrorAssert + 9 &&
+            result != cudaErrorHostMemoryAlreadyRegistered && result != cudaErrorHostMemoryNotRegistered &&
+            result != cudaErrorTooManyPeers);
 }
 
 static cudaError_t ready_for(enum runtime_need need)

@@ -174,9 +174,8 @@ cudaError_t runtime_cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamC
 }
 
 cudaError_t runtime_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
-                                                  const cudaGraphNode_t *dependencies,
-                                                  const cudaGraphEdgeData *edges, size_t count,
-                                                  enum cudaStreamCaptureMode mode)
+                                                  const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges,
+                                                  size_t count, enum cudaStreamCaptureMode mode)
 {
     (void)edges; /* full dependencies only */
     WITH_STREAM(where, stream);

@@ -90,8 +90,8 @@ static CUresult plane(const CUDA_MEMCPY2D *asked, CUstream stream, bool wait)
         return CUDA_ERROR_INVALID_VALUE;
     if (asked->srcMemoryType == CU_MEMORYTYPE_ARRAY || asked->dstMemoryType == CU_MEMORYTYPE_ARRAY)
         return driver_missing("cuMemcpy2D with a CUDA array");
-    const char *from = asked->srcMemoryType == CU_MEMORYTYPE_HOST ? asked->srcHost
-                                                                  : (const char *)(uintptr_t)asked->srcDevice;
+    const char *from =
+        asked->srcMemoryType == CU_MEMORYTYPE_HOST ? asked->srcHost : (const char *)(uintptr_t)asked->srcDevice;
     char *to = asked->dstMemoryType == CU_MEMORYTYPE_HOST ? asked->dstHost : (char *)(uintptr_t)asked->dstDevice;
     struct simgpu_work work = {.type = SIMGPU_WORK_COPY,
                                .copy = {.to = to + asked->dstXInBytes + asked->dstY * asked->dstPitch,

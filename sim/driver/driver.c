@@ -143,9 +143,9 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, c
         *function = newest(symbol, version, 1, &too_new);
     if (!*function)
         *function = newest(symbol, version, 0, &too_new);
-    CUdriverProcAddressQueryResult found = *function  ? CU_GET_PROC_ADDRESS_SUCCESS
+    CUdriverProcAddressQueryResult found = *function ? CU_GET_PROC_ADDRESS_SUCCESS
                                            : too_new ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-                                                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+                                                     : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     if (status)
         *status = found;
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;

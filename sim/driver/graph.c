@@ -118,8 +118,8 @@ CUresult driver_cuGraphDestroyNode(CUgraphNode node)
 static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
                     const struct simgpu_work *work)
 {
-    return node ? driver_result(simgpu_graph_add(GRAPH(graph), NODES(dependencies), count, work,
-                                                 (struct simgpu_node **)node))
+    return node ? driver_result(
+                      simgpu_graph_add(GRAPH(graph), NODES(dependencies), count, work, (struct simgpu_node **)node))
                 : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -141,8 +141,8 @@ static struct simgpu_work kernel_work(const CUDA_KERNEL_NODE_PARAMS *params)
     return work;
 }
 
-CUresult driver_cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                        size_t count, const CUDA_KERNEL_NODE_PARAMS *params)
+CUresult driver_cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                                        const CUDA_KERNEL_NODE_PARAMS *params)
 {
     if (!params)
         return CUDA_ERROR_INVALID_VALUE;
@@ -192,8 +192,7 @@ CUresult driver_cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgra
 {
     if (!params)
         return CUDA_ERROR_INVALID_VALUE;
-    struct simgpu_work work = {.type = SIMGPU_WORK_HOST,
-                               .host = {.function = params->fn, .data = params->userData}};
+    struct simgpu_work work = {.type = SIMGPU_WORK_HOST, .host = {.function = params->fn, .data = params->userData}};
     return add(node, graph, dependencies, count, &work);
 }
 
@@ -227,8 +226,8 @@ CUresult driver_cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, cons
     return add(node, graph, dependencies, count, &work);
 }
 
-CUresult driver_cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                        size_t count, CUevent event)
+CUresult driver_cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                                        CUevent event)
 {
     struct simgpu_work work = {.type = SIMGPU_WORK_WAIT_EVENT, .event = (struct simgpu_event *)event};
     return add(node, graph, dependencies, count, &work);
@@ -244,8 +243,7 @@ CUresult driver_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, un
                 : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult driver_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log,
-                                      size_t size)
+CUresult driver_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log, size_t size)
 {
     if (error_node)
         *error_node = NULL;

@@ -28,8 +28,7 @@ CUresult driver_cuModuleLoadFatBinary(CUmodule *module, const void *image)
 
 CUresult driver_cuModuleLoad(CUmodule *module, const char *path)
 {
-    return module ? (CUresult)simgpu_module_load_file(path, (struct simgpu_module **)module)
-                  : CUDA_ERROR_INVALID_VALUE;
+    return module ? (CUresult)simgpu_module_load_file(path, (struct simgpu_module **)module) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult driver_cuModuleUnload(CUmodule module)
@@ -197,9 +196,8 @@ CUresult driver_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *of
         return offset ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
     if (simgpu_kernel_param_count(KERNEL(function)) < 0)
         return driver_missing("cuFuncGetParamInfo of a compiled kernel");
-    return simgpu_kernel_param(KERNEL(function), (int)index, offset, size ? size : &unused)
-               ? CUDA_SUCCESS
-               : CUDA_ERROR_INVALID_VALUE;
+    return simgpu_kernel_param(KERNEL(function), (int)index, offset, size ? size : &unused) ? CUDA_SUCCESS
+                                                                                            : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult driver_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size)
@@ -234,16 +232,15 @@ static CUresult launch(struct simgpu_kernel_launch *work, CUfunction function, C
         else
             return CUDA_ERROR_INVALID_VALUE;
     }
-    return work->args && work->buffer ? CUDA_ERROR_INVALID_VALUE
-                                      : driver_result(simgpu_launch_work(where, work, 0));
+    return work->args && work->buffer ? CUDA_ERROR_INVALID_VALUE : driver_result(simgpu_launch_work(where, work, 0));
 }
 
 CUresult driver_cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                                unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **args,
                                void **extra)
 {
-    struct simgpu_kernel_launch work = {
-        .dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared}, .args = args};
+    struct simgpu_kernel_launch work = {.dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared},
+                                        .args = args};
     return launch(&work, f, stream, extra);
 }
 
@@ -251,10 +248,9 @@ CUresult driver_cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigne
                                           unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
                                           CUstream stream, void **args)
 {
-    struct simgpu_kernel_launch work = {
-        .dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared},
-        .args = args,
-        .cooperative = true};
+    struct simgpu_kernel_launch work = {.dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared},
+                                        .args = args,
+                                        .cooperative = true};
     return launch(&work, f, stream, NULL);
 }
 
@@ -348,8 +344,8 @@ CUresult driver_cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             size = config->attrs[i].value.clusterDim.x * config->attrs[i].value.clusterDim.y *
                    config->attrs[i].value.clusterDim.z;
-    int blocks = simgpu_device_occupancy(config->blockDimX * config->blockDimY * config->blockDimZ,
-                                         config->sharedMemBytes);
+    int blocks =
+        simgpu_device_occupancy(config->blockDimX * config->blockDimY * config->blockDimZ, config->sharedMemBytes);
     *clusters = size ? blocks * simgpu_device()->sm_count / (int)size : 0;
     return check(function);
 }

@@ -9,7 +9,7 @@ folder=${2:?usage: fetch_cuda_headers.sh MAJOR FOLDER}
 
 case $major in
 13) packages="nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88 nvidia-cuda-cupti==13.0.85" ;;
-12) packages="nvidia-cuda-runtime-cu12==12.8.90 nvidia-cuda-nvcc-cu12==12.8.93 nvidia-cuda-cupti-cu12==12.8.90" ;;
+12) packages="nvidia-cuda-runtime-cu12==12.8.90 nvidia-cuda-cupti-cu12==12.8.90" ;;
 *)
     echo "fetch_cuda_headers.sh: no header packages known for CUDA $major, expected 12 or 13" >&2
     exit 2
@@ -38,7 +38,7 @@ for wheel in sorted((scratch / "wheels").glob("*.whl")):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.read(name))
 PYTHON
-for header in cuda.h cuda_runtime_api.h cudaTypedefs.h cupti.h crt/host_runtime.h; do
+for header in cuda.h cuda_runtime_api.h cudaTypedefs.h cupti.h crt/host_defines.h; do
     if [ ! -f "$scratch/include/$header" ]; then
         echo "fetch_cuda_headers.sh: $header is in none of $packages" >&2
         exit 1

@@ -168,8 +168,8 @@ static void functions_are_found_by_name_and_version(void **state)
     OK(cudaGetDriverEntryPointByVersion("cuLaunchKernelEx", &new, 12000, cudaEnableDefault, &found));
     assert_int_equal(found, cudaDriverEntryPointSuccess);
     size_t before = ledger_count(LEDGER, "kernel");
-    CUlaunchConfig config = {.gridDimX = 5, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1,
-                             .blockDimZ = 1, .hStream = stream};
+    CUlaunchConfig config = {
+        .gridDimX = 5, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .hStream = stream};
     CUfunction empty;
     OK(cuModuleGetFunction(&empty, module, "empty"));
     OK(((launch_ex *)new)(&config, empty, NULL, NULL));

@@ -82,7 +82,8 @@ static void built_by_hand_it_really_works(void **state)
     unsigned back[4] = {0};
     void *device;
     OK(cudaMalloc(&device, sizeof back));
-    struct cudaMemsetParams fill_params = {.dst = device, .value = 0x01020304, .elementSize = 4, .width = 4, .height = 1};
+    struct cudaMemsetParams fill_params = {
+        .dst = device, .value = 0x01020304, .elementSize = 4, .width = 4, .height = 1};
     struct cudaHostNodeParams host_params = {.fn = count_host_call, .userData = &step};
     struct cudaKernelNodeParams kernel_params = {.func = (void *)kernels[0], .gridDim = one, .blockDim = one};
     OK(cudaGraphCreate(&graph, 0));
@@ -271,14 +272,10 @@ int main(void)
     if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hundred_launches_are_all_there),
-        cmocka_unit_test(built_by_hand_it_really_works),
-        cmocka_unit_test(cycles_and_strangers_are_refused),
-        cmocka_unit_test(edges_added_backwards_still_order),
-        cmocka_unit_test(updates_take_what_has_the_same_shape),
-        cmocka_unit_test(clones_are_their_own),
-        cmocka_unit_test(user_objects_live_as_long_as_graphs),
-        cmocka_unit_test(launching_while_capturing_nests),
+        cmocka_unit_test(hundred_launches_are_all_there),       cmocka_unit_test(built_by_hand_it_really_works),
+        cmocka_unit_test(cycles_and_strangers_are_refused),     cmocka_unit_test(edges_added_backwards_still_order),
+        cmocka_unit_test(updates_take_what_has_the_same_shape), cmocka_unit_test(clones_are_their_own),
+        cmocka_unit_test(user_objects_live_as_long_as_graphs),  cmocka_unit_test(launching_while_capturing_nests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,8 @@ static unsigned launch_grid;
 static void note_call(struct simgpu_api_call *call, bool exit)
 {
     struct seen *seen = &calls[call_count++];
-    *seen = (struct seen){.domain = call->domain, .exit = exit, .cbid = call->cbid, .correlation = call->correlation_id};
+    *seen =
+        (struct seen){.domain = call->domain, .exit = exit, .cbid = call->cbid, .correlation = call->correlation_id};
     snprintf(seen->function, sizeof seen->function, "%s", call->function);
     snprintf(seen->symbol, sizeof seen->symbol, "%s", call->symbol ? call->symbol : "");
     if (exit)
@@ -221,7 +222,8 @@ static void late_activities_wait_for_their_time(void **state)
     struct simgpu_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     struct simgpu_kernel *slow = simgpu_kernel_by_name("slow");
     OK(simgpu_launch(simgpu_stream_of(stream, 0), slow, &dims, NULL, 3600 * 1000000000ull, 307));
-    assert_int_equal(calls[0].cbid, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel); /* a library's launch: the driver's alone */
+    assert_int_equal(calls[0].cbid,
+                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel); /* a library's launch: the driver's alone */
     simgpu_deliver();
     assert_int_equal(activity_count, 0);
     OK(cudaStreamSynchronize(stream)); /* an hour later, at once */
