@@ -66,12 +66,12 @@ in_root() {
 }
 
 timed() { # WHAT COMMAND...
-    local what=$1 begin status=0
+    local what=$1 begin status=0 start=$SECONDS
     shift
     begin=$(date +%s.%N)
-    "$@" >"$root/out" 2>&1 || status=$?
+    "$@" 2>&1 | while IFS= read -r line; do printf "%4d %s\n" "$((SECONDS - start))" "$line"; done >"$root/out" || status=$?
     printf '%s: %.1f s, status %d\n' "$what" "$(echo "$(date +%s.%N) - $begin" | awk '{ print $1 - $3 }')" "$status"
-    tail -40 "$root/out"
+    awk "NR == 1 || \$1 >= last + 5 { print; last = \$1 }" "$root/out"; tail -25 "$root/out"
     return $status
 }
 
