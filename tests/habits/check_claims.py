@@ -31,9 +31,10 @@ def path_faults(root, document, text):
 def command_faults(rooftap, document, text):
     listed = subprocess.run([rooftap, "help"], capture_output=True, text=True, check=True).stdout
     commands = re.findall(r"^  ([a-z]+) ", listed, re.M)
-    for command, rest in re.findall(r"\brooftap ([a-z]+)((?: [^`\n|]*)?)", text):
-        if f"`rooftap {command}" not in text and f"$ rooftap {command}" not in text:
-            continue  # prose such as "rooftap is"
+    # Code only, inline or indented; prose may say that rooftap is something.
+    code = re.findall(r"`([^`\n]+)`", text) + re.findall(r"^    (.*)", text, re.M)
+    uses = [match for line in code for match in re.findall(r"(?:^|[\s/])rooftap ([a-z]+)((?: [^#|]*)?)", line)]
+    for command, rest in uses:
         if command not in commands:
             yield f"{document}: `rooftap {command}` is no command"
             continue
@@ -47,6 +48,8 @@ def command_faults(rooftap, document, text):
 def main():
     root, rooftap = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     faults = []
+    if not any(re.search(r"^    rooftap [a-z]", (root / document).read_text(), re.M) for document in DOCUMENTS):
+        faults.append("no document shows a rooftap command: the check of commands would prove nothing")
     for document in DOCUMENTS:
         text = (root / document).read_text(encoding="utf-8")
         faults += list(path_faults(root, document, text)) + list(command_faults(rooftap, document, text))
