@@ -65,12 +65,12 @@ static void print_calls(const struct operator_row *op, char *cell)
 
 static void print_time(const struct operator_row *op, char *cell)
 {
-    format_duration(cell, op->timed ? (double)op->time_ns : NAN);
+    format_duration(cell, op->timed && op->kernels ? (double)op->time_ns : NAN);
 }
 
 static void print_share(const struct operator_row *op, char *cell)
 {
-    format_share(cell, op->timed ? op->share : NAN);
+    format_share(cell, op->timed && op->kernels ? op->share : NAN);
 }
 
 static void print_intensity(const struct operator_row *op, char *cell)

@@ -134,6 +134,7 @@ static struct operator_row rest_of(const struct session *session, size_t from)
         rest.calls_known |= op->calls_known;
         rest.timed |= op->timed;
         rest.calls += op->calls;
+        rest.kernels += op->kernels;
         rest.time_ns += op->time_ns;
     }
     if (session->coverage.gpu_time_ns > 0)

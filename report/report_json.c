@@ -250,8 +250,8 @@ static json_t *operator_object(const struct operator_row *op)
     set(object, "executions", count_or_null(op->of_call && op->timed, op->executions));
     set(object, "kernels", count_or_null(op->timed, op->kernels));
     set(object, "blocks", count_or_null(op->widest_blocks, op->widest_blocks));
-    set(object, "time_ns", count_or_null(op->timed, op->time_ns));
-    set(object, "share", op->timed ? real_or_null(op->share) : json_null());
+    set(object, "time_ns", count_or_null(op->timed && op->kernels, op->time_ns));
+    set(object, "share", op->timed && op->kernels ? real_or_null(op->share) : json_null());
     set(object, "flops", real_or_null(op->flops));
     set(object, "bytes", real_or_null(op->bytes));
     set(object, "intensity", real_or_null(roofline->intensity));
