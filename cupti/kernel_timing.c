@@ -24,7 +24,15 @@ _Thread_local struct kernel_timing_context kernel_timing_context __attribute__((
 _Atomic int kernel_timing_state_now;
 _Atomic int kernel_timing_external_now;
 
-enum { PERIOD_BUSY_MS = 10, PERIOD_IDLE_MS = 50, FLUSH_BACKOFF_MS = 5000, ANCHOR_MS = 1000, DEVICE_RETRY_MS = 200 };
+enum {
+    PERIOD_BUSY_MS = 10,
+    PERIOD_IDLE_MS = 50,
+    FLUSH_BACKOFF_MS = 5000,
+    ANCHOR_MS = 1000,
+    /* A worker may leave soon after its cuInit, and its figures mean little without the device. */
+    DEVICE_RETRY_MS = 2,
+    DEVICE_BACKOFF_MS = 200,
+};
 static const uint64_t ms = 1000000; /* in ns */
 
 static struct kernel_timing_settings settings = {
@@ -40,7 +48,7 @@ static _Atomic int finish_begun;
 static struct {
     bool devices_written;
     bool exit_handler_renewed;
-    uint64_t devices_due_ns, anchor_due_ns;
+    uint64_t devices_due_ns, devices_wait_ns, anchor_due_ns;
     uint64_t flush_due_ns, flush_wait_ns; /* wait 0: nothing to flush has been heard of yet */
     uint64_t seen_at_flush;
 } ticking;
@@ -137,7 +145,9 @@ static void tick(void)
     uint64_t now_ns = clock_monotonic_ns();
     if (!ticking.devices_written && now_ns >= ticking.devices_due_ns) {
         ticking.devices_written = device_facts_write();
-        ticking.devices_due_ns = now_ns + DEVICE_RETRY_MS * ms;
+        uint64_t wait_ns = ticking.devices_wait_ns ? ticking.devices_wait_ns * 2 : DEVICE_RETRY_MS * ms;
+        ticking.devices_wait_ns = wait_ns < DEVICE_BACKOFF_MS * ms ? wait_ns : DEVICE_BACKOFF_MS * ms;
+        ticking.devices_due_ns = now_ns + ticking.devices_wait_ns;
     }
     if (!is_on())
         return;
@@ -179,7 +189,10 @@ static struct timespec monotonic_after(uint64_t ns)
 static bool sleep_a_period(void)
 {
     bool busy = is_on() && ticking.flush_wait_ns == settings.flush_period_ms * ms;
-    struct timespec until = monotonic_after((busy ? PERIOD_BUSY_MS : PERIOD_IDLE_MS) * ms);
+    uint64_t period_ns = (busy ? PERIOD_BUSY_MS : PERIOD_IDLE_MS) * ms;
+    if (!ticking.devices_written && ticking.devices_wait_ns < period_ns)
+        period_ns = ticking.devices_wait_ns;
+    struct timespec until = monotonic_after(period_ns);
     int woken = 0;
     pthread_mutex_lock(&mutex);
     while (!finishing && woken != ETIMEDOUT)
