@@ -32,6 +32,7 @@ const struct cuda_driver *cuda_driver_mapped(void)
     bool bound = handle && bind_functions(&driver_functions, handle);
     if (handle && !bound)
         dlclose(handle);
+    dlerror(), dlerror(); /* what our misses left there is not the host's; the second frees it */
     atomic_store_explicit(&driver_state, bound ? 2 : 0, memory_order_release);
     return bound ? &driver_functions : NULL;
 }

@@ -13,7 +13,10 @@
 
 _Thread_local struct preload_depth preload_depth;
 
-#define UNKNOWN_4 {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN}
+#define UNKNOWN_4                                                                                                      \
+    {                                                                                                                  \
+        TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN                                                     \
+    }
 
 const struct trace_signature call_signature_cublas = {
     .library = TRACE_LIBRARY_CUBLAS,

@@ -54,10 +54,17 @@ static inline uint8_t call_operation(int operation)
 static inline uint8_t call_operation_of_char(char c)
 {
     switch (c) {
-    case 'n': case 'N': return VENDOR_OP_N;
-    case 't': case 'T': return VENDOR_OP_T;
-    case 'c': case 'C': return VENDOR_OP_C;
-    default: return TRACE_U8_UNKNOWN;
+    case 'n':
+    case 'N':
+        return VENDOR_OP_N;
+    case 't':
+    case 'T':
+        return VENDOR_OP_T;
+    case 'c':
+    case 'C':
+        return VENDOR_OP_C;
+    default:
+        return TRACE_U8_UNKNOWN;
     }
 }
 

@@ -62,20 +62,21 @@ typedef struct CUlaunchConfig_st {
 /* What a wrapper answers when no real function can be found: the library's own words for it. */
 enum vendor_status {
     VENDOR_SUCCESS = 0,
-    VENDOR_CUBLAS_NOT_INITIALIZED = 1,  /* CUBLAS_STATUS_NOT_INITIALIZED */
-    VENDOR_CUDART_NOT_SUPPORTED = 801,  /* cudaErrorNotSupported */
-    VENDOR_DRIVER_NOT_INITIALIZED = 3,  /* CUDA_ERROR_NOT_INITIALIZED */
+    VENDOR_CUBLAS_NOT_INITIALIZED = 1, /* CUBLAS_STATUS_NOT_INITIALIZED */
+    VENDOR_CUDART_NOT_SUPPORTED = 801, /* cudaErrorNotSupported */
+    VENDOR_DRIVER_NOT_INITIALIZED = 3, /* CUDA_ERROR_NOT_INITIALIZED */
 };
 
 enum vendor_operation { VENDOR_OP_N = 0, VENDOR_OP_T = 1, VENDOR_OP_C = 2 }; /* CUBLAS_OP_* */
-enum vendor_pointer_mode {                                                   /* cublasLtPointerMode_t; cuBLAS has the first two */
-    VENDOR_POINTER_HOST = 0,
-    VENDOR_POINTER_DEVICE = 1,
-    VENDOR_POINTER_DEVICE_VECTOR = 2,
-    VENDOR_POINTER_ALPHA_VECTOR_BETA_ZERO = 3,
-    VENDOR_POINTER_ALPHA_VECTOR_BETA_HOST = 4,
+enum vendor_pointer_mode { /* cublasLtPointerMode_t; cuBLAS has the first two */
+                           VENDOR_POINTER_HOST = 0,
+                           VENDOR_POINTER_DEVICE = 1,
+                           VENDOR_POINTER_DEVICE_VECTOR = 2,
+                           VENDOR_POINTER_ALPHA_VECTOR_BETA_ZERO = 3,
+                           VENDOR_POINTER_ALPHA_VECTOR_BETA_HOST = 4,
 };
 
+/* clang-format off */
 enum vendor_type { /* cudaDataType */
     VENDOR_R_32F = 0, VENDOR_R_64F = 1, VENDOR_R_16F = 2, VENDOR_C_32F = 4, VENDOR_C_64F = 5, VENDOR_C_16F = 6,
     VENDOR_R_32I = 10, VENDOR_C_32I = 11, VENDOR_R_16BF = 14, VENDOR_C_16BF = 15,
@@ -88,6 +89,7 @@ enum vendor_compute { /* cublasComputeType_t */
     VENDOR_COMPUTE_32F_FAST_16F = 74, VENDOR_COMPUTE_32F_FAST_16BF = 75, VENDOR_COMPUTE_32F_FAST_TF32 = 77,
     VENDOR_COMPUTE_32F_EMULATED_16BFX9 = 78, VENDOR_COMPUTE_64F_EMULATED_FIXEDPOINT = 79,
 };
+/* clang-format on */
 
 enum vendor_stream { VENDOR_STREAM_PER_THREAD = 2 }; /* cudaStreamPerThread: what NULL means to the _ptsz functions */
 

@@ -4,12 +4,12 @@
 
 static const char *const entry_names[SYMBOL_COUNT] = {
     [ENTRY_NONE] = "",
-#define CALL(symbol, ...) [ENTRY_##symbol] = #symbol,
+#define CALL(symbol, ...)        [ENTRY_##symbol] = #symbol,
 #define CALL_LEGACY(symbol, ...) [ENTRY_##symbol] = #symbol,
-#define DESCRIPTOR(symbol, ...) [ENTRY_##symbol] = #symbol,
+#define DESCRIPTOR(symbol, ...)  [ENTRY_##symbol] = #symbol,
 #include "preload/cublas_calls.def"
 #define LAUNCH(result, missing, symbol, ...) [ENTRY_##symbol] = #symbol,
-#define NOTED(result, missing, symbol, ...) [ENTRY_##symbol] = #symbol,
+#define NOTED(result, missing, symbol, ...)  [ENTRY_##symbol] = #symbol,
 #include "preload/launch_calls.def"
     [ASKED_cublasGetPointerMode_v2] = "cublasGetPointerMode_v2",
     [ASKED_cublasGetMathMode] = "cublasGetMathMode",

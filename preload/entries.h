@@ -6,12 +6,12 @@
 
 enum entry {
     ENTRY_NONE = 0,
-#define CALL(symbol, ...) ENTRY_##symbol,
+#define CALL(symbol, ...)        ENTRY_##symbol,
 #define CALL_LEGACY(symbol, ...) ENTRY_##symbol,
-#define DESCRIPTOR(symbol, ...) ENTRY_##symbol,
+#define DESCRIPTOR(symbol, ...)  ENTRY_##symbol,
 #include "preload/cublas_calls.def"
 #define LAUNCH(result, missing, symbol, ...) ENTRY_##symbol,
-#define NOTED(result, missing, symbol, ...) ENTRY_##symbol,
+#define NOTED(result, missing, symbol, ...)  ENTRY_##symbol,
 #include "preload/launch_calls.def"
     ENTRY_COUNT, /* entries: 1 .. ENTRY_COUNT - 1; from here on functions that we ask and don't stand in front of */
     ASKED_cublasGetPointerMode_v2 = ENTRY_COUNT,

@@ -18,13 +18,13 @@ enum { STAT_VERSION = 0 };
 #error "which versions are the oldest on this architecture?"
 #endif
 
-#define WRAP(name, x86_64, aarch64, result, parameters, arguments)                                                       \
-    result old_##name parameters;                                                                                        \
-    __asm__(".symver old_" #name ", " #name "@GLIBC_" OLD(x86_64, aarch64));                                             \
-    result __wrap_##name parameters;                                                                                     \
-    result __wrap_##name parameters                                                                                      \
-    {                                                                                                                    \
-        return old_##name arguments;                                                                                     \
+#define WRAP(name, x86_64, aarch64, result, parameters, arguments)                                                     \
+    result old_##name parameters;                                                                                      \
+    __asm__(".symver old_" #name ", " #name "@GLIBC_" OLD(x86_64, aarch64));                                           \
+    result __wrap_##name parameters;                                                                                   \
+    result __wrap_##name parameters                                                                                    \
+    {                                                                                                                  \
+        return old_##name arguments;                                                                                   \
     }
 
 /* clang-format off */

@@ -136,7 +136,8 @@ static void read_desc(lt_getter *getter, const void *desc, struct trace_signatur
             s->scale_mode[i] = (int32_t)ask(getter, desc, &desc_scale_mode[i]);
 }
 
-static void read_all(const struct lt_descriptors *d, lt_getter *get_desc, lt_getter *get_layout, struct trace_signature *s)
+static void read_all(const struct lt_descriptors *d, lt_getter *get_desc, lt_getter *get_layout,
+                     struct trace_signature *s)
 {
     struct matrix matrix[LT_LAYOUTS] = {{TRACE_UNKNOWN, TRACE_UNKNOWN}};
     s->flags &= ~(uint32_t)TRACE_SIGNATURE_ARGS_NOT_READ;
@@ -196,8 +197,7 @@ static void take_key(const struct lt_descriptors *d, uint64_t *key)
     const void *part[1 + LT_LAYOUTS] = {d->desc, d->layout[LT_A], d->layout[LT_B], d->layout[LT_C], d->layout[LT_D]};
     for (int i = 0; i <= LT_LAYOUTS; i++) {
         key[i] = (uint64_t)(uintptr_t)part[i];
-        key[1 + LT_LAYOUTS + i] =
-            part[i] ? atomic_load_explicit(generation_of(part[i]), memory_order_acquire) : 0;
+        key[1 + LT_LAYOUTS + i] = part[i] ? atomic_load_explicit(generation_of(part[i]), memory_order_acquire) : 0;
     }
 }
 

@@ -162,9 +162,9 @@ static const char *hook_level(void)
 {
     Dl_info found, own;
     void *symbol = dlsym(RTLD_DEFAULT, "cublasGemmEx");
-    bool ours = symbol && dladdr(symbol, &found) && dladdr((void *)&preload_off, &own) &&
-                found.dli_fbase == own.dli_fbase;
-    dlerror();
+    bool ours =
+        symbol && dladdr(symbol, &found) && dladdr((void *)&preload_off, &own) && found.dli_fbase == own.dli_fbase;
+    dlerror(), dlerror();
     return ours ? "preload" : "injection";
 }
 

@@ -108,7 +108,7 @@ void *real_symbol_find(unsigned id, const void *near)
     } else {
         atomic_fetch_add_explicit(&missing_count, 1, memory_order_relaxed);
     }
-    dlerror(); /* what our misses left there is not the host's */
+    dlerror(), dlerror(); /* what our misses left there is not the host's; the second frees it */
     errno = saved_errno;
     return symbol;
 }

@@ -33,7 +33,8 @@ int main(int count, char **arguments)
     struct lt_descriptors d;
     void *library = count == 2 ? dlopen(arguments[1], RTLD_NOW) : NULL;
     if (!library) {
-        fprintf(stderr, "bench_lt_shapes: expected the path of a libcublasLt: %s\n", count == 2 ? dlerror() : "no argument");
+        fprintf(stderr, "bench_lt_shapes: expected the path of a libcublasLt: %s\n",
+                count == 2 ? dlerror() : "no argument");
         return 2;
     }
     int (*desc_create)(cublasLtMatmulDesc_t *, int, int);

@@ -21,6 +21,7 @@ int fake_cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, int type, ui
 int fake_cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout);
 int fake_cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t size, int type, uint64_t rows,
                                            uint64_t cols, int64_t ld);
-int fake_cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, int attribute, const void *value, size_t bytes);
+int fake_cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, int attribute, const void *value,
+                                          size_t bytes);
 
 #endif

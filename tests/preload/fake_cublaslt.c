@@ -77,7 +77,8 @@ int fake_cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, int attribute
     return set(&desc->value[desc_place(attribute)], desc_bytes[attribute], value, bytes);
 }
 
-int cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t desc, int attribute, void *value, size_t bytes, size_t *written);
+int cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t desc, int attribute, void *value, size_t bytes,
+                                   size_t *written);
 int cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t desc, int attribute, void *value, size_t bytes, size_t *written)
 {
     if (!desc || attribute < 0 || (size_t)attribute >= sizeof desc_bytes)

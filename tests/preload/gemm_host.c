@@ -29,8 +29,8 @@ int cublasSgemm_v2(cublasHandle_t, int, int, int, int, int, const float *, const
                    const float *, float *, int);
 int cublasGemmEx(cublasHandle_t, int, int, int, int, int, const void *, const void *, int, int, const void *, int, int,
                  const void *, void *, int, int, int, int);
-int cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t, const void *,
-                   cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t, void *,
+int cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t,
+                   const void *, cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t, void *,
                    cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t, cudaStream_t);
 int cublasLtCreate(cublasLtHandle_t *) __attribute__((weak));
 int cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *, int, int);
@@ -82,8 +82,8 @@ static void matmul_free(struct matmul *x)
 
 static int matmul_call(const struct matmul *x)
 {
-    return cublasLtMatmul(lt_handle, x->desc, &one, matrix, x->a, matrix, x->b, &zero, matrix, x->d, matrix, x->d, NULL, NULL, 0,
-                          NULL);
+    return cublasLtMatmul(lt_handle, x->desc, &one, matrix, x->a, matrix, x->b, &zero, matrix, x->d, matrix, x->d, NULL,
+                          NULL, 0, NULL);
 }
 
 static int launch(unsigned blocks)

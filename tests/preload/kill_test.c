@@ -123,6 +123,7 @@ int main(int count, char **arguments)
         failed += !once(arguments[3], arguments[4], i);
         with_calls += witness[0] != 0;
     }
-    printf("%d of %d kills lost a call that had returned; %d hit a process that was calling\n", failed, times, with_calls);
+    printf("%d of %d kills lost a call that had returned; %d hit a process that was calling\n", failed, times,
+           with_calls);
     return failed || with_calls < times / 2;
 }

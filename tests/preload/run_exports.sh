@@ -19,6 +19,8 @@ if [ -n "$newer" ]; then
     nm -D --undefined-only "$shim" | grep -F "$newer" >&2
     exit 1
 fi
+locals=$(readelf --dyn-syms -W "$shim" 2>/dev/null | awk '$5 == "LOCAL" && $1 != "0:"')
+[ -z "$locals" ] || { echo "the dynamic symbol table is broken: $locals" >&2; exit 1; }
 private=$(nm -D --undefined-only "$shim" | grep GLIBC_PRIVATE || true)
 [ -z "$private" ] || { echo "uses $private" >&2; exit 1; }
 needed=$(readelf -d "$shim" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|libdl\.so\.2|libpthread\.so\.0|librt\.so\.1|ld-linux.*)$' || true)

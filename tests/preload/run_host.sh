@@ -51,6 +51,14 @@ off) # switched off, no folder or one that can't be written to: the program runs
     LD_PRELOAD=$shim ROOFTAP_DIR=$folder/absent/folder "$host" nested || fail "fails without a folder"
     LD_PRELOAD=$shim ROOFTAP_DIR=/proc/self "$host" nested || fail "fails with a folder that takes no file"
     ;;
+local) # libraries opened RTLD_LOCAL, under the vendor's name and under any other; HOST is plugin_host
+    for plugin in "$PLUGIN" "$PLUGIN_ODD"; do
+        rm -rf "$folder/trace" && mkdir "$folder/trace"
+        shimmed "$host" "$plugin" || fail "$plugin: exit status $?"
+        [ "$(records call)" -eq 3 ] || fail "$plugin: $(records call) calls recorded, 3 were made"
+        "$dump" "$folder/trace" | grep '^{"record":"call"' | grep -vq '"pointer_mode":0,' && fail "$plugin: getters not found"
+    done
+    ;;
 threads) # all of them, and none twice
     shimmed "$host" threads 8 2000 5
     [ "$(records call)" -eq 32000 ] || fail "$(records call) calls recorded, 32000 were made"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Never compiled: run through the preprocessor, it turns the two tables into lines that generate.py reads. */
-#define CALL(symbol, parameters, arguments, ...) @CALL cublasStatus_t symbol parameters @
+#define CALL(symbol, parameters, arguments, ...)        @CALL cublasStatus_t symbol parameters @
 #define CALL_LEGACY(symbol, parameters, arguments, ...) @LEGACY void symbol parameters @
-#define DESCRIPTOR(symbol, parameters, arguments, ...) @DESCRIPTOR cublasStatus_t symbol parameters @
+#define DESCRIPTOR(symbol, parameters, arguments, ...)  @DESCRIPTOR cublasStatus_t symbol parameters @
 #include "preload/cublas_calls.def"
 #define LAUNCH(result, missing, symbol, parameters, arguments, ...) @LAUNCH result symbol parameters @
-#define NOTED(result, missing, symbol, parameters, arguments, ...) @NOTED result symbol parameters @
+#define NOTED(result, missing, symbol, parameters, arguments, ...)  @NOTED result symbol parameters @
 #include "preload/launch_calls.def"

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include "preload/lt_shapes.h"
@@ -265,8 +266,12 @@ static void missing_descriptors(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_and_types), cmocka_unit_test(epilogue_bias_aux),        cmocka_unit_test(batches),
-        cmocka_unit_test(scales),          cmocka_unit_test(int8_and_orders),          cmocka_unit_test(remembered_and_forgotten),
+        cmocka_unit_test(sizes_and_types),
+        cmocka_unit_test(epilogue_bias_aux),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(scales),
+        cmocka_unit_test(int8_and_orders),
+        cmocka_unit_test(remembered_and_forgotten),
         cmocka_unit_test(missing_descriptors),
     };
     if (count > 1)

@@ -45,8 +45,8 @@ static void print_signature(const struct trace_signature *s)
     printf(",\"signature\":%" PRIu64 ",\"entry\":%u,\"kind\":%u,\"library\":%u,\"provenance\":%u,\"batch_mode\":%u,"
            "\"flags\":%u,\"trans_a\":%u,\"trans_b\":%u,\"alpha\":%u,\"beta\":%u,\"m\":%" PRId64 ",\"n\":%" PRId64
            ",\"k\":%" PRId64 ",\"batch\":%" PRId64,
-           s->id, s->entry, s->kind, s->library, s->provenance, s->batch_mode, s->flags, s->trans_a, s->trans_b, s->alpha,
-           s->beta, s->m, s->n, s->k, s->batch);
+           s->id, s->entry, s->kind, s->library, s->provenance, s->batch_mode, s->flags, s->trans_a, s->trans_b,
+           s->alpha, s->beta, s->m, s->n, s->k, s->batch);
     print_list("ld", s->ld, 4);
     print_list("batch_stride", s->batch_stride, 4);
     print_list32("type", s->type, 4);
@@ -54,7 +54,8 @@ static void print_signature(const struct trace_signature *s)
     print_list32("scale_mode", s->scale_mode, 4);
     printf(",\"type_compute\":%d,\"type_scale\":%d,\"math_mode\":%d,\"epilogue\":%d,\"type_bias\":%d,\"type_aux\":%d,"
            "\"pointer_mode\":%u,\"aux_ld\":%" PRId64,
-           s->type_compute, s->type_scale, s->math_mode, s->epilogue, s->type_bias, s->type_aux, s->pointer_mode, s->aux_ld);
+           s->type_compute, s->type_scale, s->math_mode, s->epilogue, s->type_bias, s->type_aux, s->pointer_mode,
+           s->aux_ld);
 }
 
 static void print_call(const struct trace_item *item)
@@ -70,7 +71,8 @@ static void print_call(const struct trace_item *item)
 static void print_failed(const struct trace_item *item)
 {
     const struct trace_call_failed *c = (const void *)item->record;
-    printf("{\"record\":\"failed\",\"tid\":%u,\"status\":%d,\"call_id\":%" PRIu64, item->block->tid, c->status, c->call_id);
+    printf("{\"record\":\"failed\",\"tid\":%u,\"status\":%d,\"call_id\":%" PRIu64, item->block->tid, c->status,
+           c->call_id);
     print_signature(item->signature);
     printf("}\n");
 }
@@ -144,8 +146,8 @@ static void print_slots(const struct trace_reader *reader)
         printf("{\"record\":\"slot\",\"tid\":%u,\"entry\":%u,\"calls_begun\":%" PRIu64 ",\"calls_recorded\":%" PRIu64
                ",\"calls_failed\":%" PRIu64 ",\"launches_begun\":%" PRIu64 ",\"launches_recorded\":%" PRIu64
                ",\"launches_failed\":%" PRIu64 ",\"dropped\":%" PRIu64,
-               s->tid, s->entry, s->calls_begun, s->calls_recorded, s->calls_failed, s->launches_begun, s->launches_recorded,
-               s->launches_failed, s->records_dropped);
+               s->tid, s->entry, s->calls_begun, s->calls_recorded, s->calls_failed, s->launches_begun,
+               s->launches_recorded, s->launches_failed, s->records_dropped);
         print_list("argument", s->argument, 7);
         printf("}\n");
     }
