@@ -131,7 +131,7 @@ static void set_abilities(struct cudaDeviceProp *p)
     p->clusterLaunch = attribute(cudaDevAttrClusterLaunch);
 }
 
-cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+static cudaError_t describe(struct cudaDeviceProp *properties, int device)
 {
     if (!properties)
         return cudaErrorInvalidValue;
@@ -152,6 +152,20 @@ cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *properties, i
     set_abilities(properties);
     return cudaSuccess;
 }
+
+#if CUDART_VERSION >= 13000
+cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+{
+    return describe(properties, device);
+}
+#endif
+
+#if CUDART_VERSION < 13000
+cudaError_t runtime_cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties, int device)
+{
+    return describe(properties, device);
+}
+#endif
 
 cudaError_t runtime_cudaDeviceGetPCIBusId(char *id, int length, int device)
 {

@@ -206,11 +206,8 @@ cudaError_t runtime_cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCa
     return (cudaError_t)result;
 }
 
-#if CUDART_VERSION >= 13000
-cudaError_t runtime_cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                             unsigned long long *id, cudaGraph_t *graph,
-                                             const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
-                                             size_t *count)
+static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                cudaGraph_t *graph, const cudaGraphNode_t **dependencies, size_t *count)
 {
     struct simgpu_capture_info info;
     WITH_STREAM(where, stream);
@@ -226,11 +223,20 @@ cudaError_t runtime_cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStrea
         *graph = (cudaGraph_t)info.graph;
     if (dependencies)
         *dependencies = (const cudaGraphNode_t *)info.dependencies;
-    if (edges)
-        *edges = NULL; /* the vendor's word for default edges */
     if (count)
         *count = info.dependency_count;
     return cudaSuccess;
+}
+
+#if CUDART_VERSION >= 13000
+cudaError_t runtime_cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                             unsigned long long *id, cudaGraph_t *graph,
+                                             const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
+                                             size_t *count)
+{
+    if (edges)
+        *edges = NULL; /* the vendor's word for default edges */
+    return capture_info(stream, status, id, graph, dependencies, count);
 }
 
 cudaError_t runtime_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
@@ -241,6 +247,15 @@ cudaError_t runtime_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cud
     WITH_STREAM(where, stream);
     return (cudaError_t)simgpu_capture_update(where, (struct simgpu_node *const *)dependencies, count,
                                               flags == cudaStreamSetCaptureDependencies);
+}
+#endif
+
+#if CUDART_VERSION < 13000
+cudaError_t runtime_cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                                unsigned long long *id, cudaGraph_t *graph,
+                                                const cudaGraphNode_t **dependencies, size_t *count)
+{
+    return capture_info(stream, status, id, graph, dependencies, count);
 }
 #endif
 

@@ -100,9 +100,31 @@ def words(name):
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
 
 
-def implemented(sources, prefix):
-    """Functions that hand-written SOURCES define as PREFIX + name."""
+def version(include, header, macro):
+    return int(re.search(rf"#define\s+{macro}\s+(\d+)", read(include, header)).group(1))
+
+
+def without_other_versions(text, macro, number):
+    """TEXT less what `#if MACRO >= N` and `#if MACRO < N` leave out for NUMBER; other conditions are kept."""
+    kept, leaving = [], []
+    for line in text.splitlines():
+        condition = re.match(rf"#if {macro} (>=|<) (\d+)", line)
+        if condition:
+            wanted = (number >= int(condition[2])) == (condition[1] == ">=")
+            leaving.append(not wanted)
+        elif line.startswith("#if"):
+            leaving.append(False)
+        elif line.startswith("#endif"):
+            leaving.pop()
+        elif not any(leaving):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def implemented(sources, prefix, macro, number):
+    """Functions that hand-written SOURCES define, in this VERSION, as PREFIX + name."""
     found = set()
     for source in sources:
-        found |= set(re.findall(rf"^\w[\w \*]*?\b{prefix}(\w+)\(", pathlib.Path(source).read_text(), re.M))
+        text = without_other_versions(pathlib.Path(source).read_text(), macro, number)
+        found |= set(re.findall(rf"^\w[\w \*]*?\b{prefix}(\w+)\(", text, re.M))
     return found

@@ -78,7 +78,7 @@ def proc_addresses(include, symbols):
 def main():
     compiler, include, source_out, header_out, *sources = sys.argv[1:]
     declared = declared_functions(compiler, include)
-    bodies = cuda_headers.implemented(sources, "driver_")
+    bodies = cuda_headers.implemented(sources, "driver_", "CUDA_VERSION", cuda_headers.version(include, "cuda.h", "CUDA_VERSION"))
     unknown = sorted(body for body in bodies if body.startswith("cu") and body not in declared)
     if unknown:
         sys.exit(f"gen_cuda.py: no such function in cuda.h: {', '.join(unknown)}")

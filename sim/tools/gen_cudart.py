@@ -84,7 +84,8 @@ def main():
     per_thread = {(base, kind) for base, kind in per_thread | set(PER_THREAD) if base in declared}
     callbacks = cuda_headers.runtime_callbacks(include)
     structs = cuda_headers.parameter_structs(include, "generated_cuda_runtime_api_meta.h")
-    bodies = cuda_headers.implemented(sources, "runtime_")
+    bodies = cuda_headers.implemented(sources, "runtime_", "CUDART_VERSION",
+                                      cuda_headers.version(include, "cuda_runtime_api.h", "CUDART_VERSION"))
     unknown = sorted(body for body in bodies if body.startswith(("cuda", "__cuda")) and body not in declared)
     if unknown:
         sys.exit(f"gen_cudart.py: no such function in cuda_runtime_api.h: {', '.join(unknown)}")
