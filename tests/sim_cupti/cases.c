@@ -296,6 +296,53 @@ static void worker_delivers(void **state)
     client_stop();
 }
 
+/* The environment has a device whose kernels take 0.2 s, and the real clock. */
+static void only_what_has_ended(void **state)
+{
+    (void)state;
+    client_start();
+    CHECK_CUDA(cudaFree(NULL));
+    CHECK_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    CHECK_CUDA(program_launch(0, 1, NULL));
+    CHECK_CUPTI(cuptiActivityFlushAll(0));
+    assert_int_equal(client_count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), 0);
+    CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK_CUPTI(cuptiActivityFlushAll(0));
+    assert_int_equal(client_count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), 1);
+    client_stop();
+}
+
+static void CUPTIAPI flush_at_exit(void *userdata, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
+{
+    const CUpti_CallbackData *call = data;
+
+    (void)domain;
+    (void)cbid;
+    if (call->callbackSite == CUPTI_API_EXIT)
+        *(CUptiResult *)userdata = cuptiActivityFlushAll(0);
+}
+
+/* As the documentation allows: from the callback of an API call. */
+static void flush_inside_a_callback(void **state)
+{
+    CUpti_SubscriberHandle handle;
+    CUptiResult flushed = CUPTI_ERROR_UNKNOWN;
+
+    (void)state;
+    client_start();
+    CHECK_CUPTI(cuptiUnsubscribe(client.subscriber));
+    CHECK_CUPTI(cuptiSubscribe(&handle, flush_at_exit, &flushed));
+    CHECK_CUPTI(cuptiEnableCallback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
+    CHECK_CUPTI(cuptiEnableCallback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx));
+    CHECK_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    for (int i = 0; i < 3; i++)
+        CHECK_CUDA(program_launch(0, 1, NULL));
+    assert_int_equal(flushed, CUPTI_SUCCESS);
+    assert_int_equal(client_count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), 3);
+    client.subscriber = handle;
+    client_stop();
+}
+
 static void external_correlation(void **state)
 {
     uint64_t popped = 0;
@@ -505,6 +552,8 @@ static void timestamp_callback(void **state)
 /* ---- one case a process ---- */
 
 static const struct CMUnitTest cases[] = {
+    cmocka_unit_test(only_what_has_ended),
+    cmocka_unit_test(flush_inside_a_callback),
     cmocka_unit_test(subscribers_have_names),
     cmocka_unit_test(subscriber_rules),
     cmocka_unit_test(faults),
