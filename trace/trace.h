@@ -9,6 +9,9 @@
 
 #include <stdint.h>
 
+/* The columns below are read as a drawing of the bytes. */
+/* clang-format off */
+
 #define TRACE_MAGIC 0x0a504154464f4f52ull /* "ROOFTAP\n" */
 #define TRACE_VERSION_MAJOR 1
 #define TRACE_VERSION_MINOR 0

@@ -21,22 +21,22 @@ struct trace_reader;
 struct trace_reader_stats {
     uint64_t file_bytes;
     uint64_t blocks, blocks_free, blocks_open, blocks_sealed;
-    uint64_t blocks_damaged;      /* bad magic in the middle, impossible header, wrong checksum: skipped, or (checksum) read with care */
+    uint64_t blocks_damaged; /* bad magic, impossible header: skipped; wrong checksum: read with care */
     uint64_t records;
-    uint64_t records_unknown;     /* of types this reader does not know: skipped */
-    uint64_t records_damaged;     /* of a size or content that can't be: skipped */
-    bool cut_short;               /* the file ends inside a block, or no END record was seen */
-    bool ended;                   /* an END record was seen */
+    uint64_t records_unknown; /* of types this reader does not know: skipped */
+    uint64_t records_damaged; /* of a size or content that can't be: skipped */
+    bool cut_short;           /* the file ends inside a block, or no END record was seen */
+    bool ended;               /* an END record was seen */
 };
 
 struct trace_item {
     const struct trace_block_header *block;
-    uint32_t offset;                          /* of the record in its block */
+    uint32_t offset; /* of the record in its block */
     uint64_t file_offset;
-    const struct trace_record *record;        /* points into the reader's buffer: valid until the next call */
-    const struct trace_signature *signature;  /* of CALL and CALL_FAILED: resolved, never NULL there */
-    const struct trace_launch_shape *shape;   /* of LAUNCH: resolved, never NULL there */
-    const char *text;                         /* of records that end in text; text_bytes checked; not NUL-terminated */
+    const struct trace_record *record;       /* points into the reader's buffer: valid until the next call */
+    const struct trace_signature *signature; /* of CALL and CALL_FAILED: resolved, never NULL there */
+    const struct trace_launch_shape *shape;  /* of LAUNCH: resolved, never NULL there */
+    const char *text;                        /* of records that end in text; text_bytes checked; not NUL-terminated */
     uint32_t text_bytes;
 };
 

@@ -45,8 +45,7 @@ void trace_commit(struct trace_thread *thread, void *record);
  * of CONTENT_SIZE bytes (multiple of 8). If the thread's block doesn't hold it yet it is written first. *ID is its
  * trace_hash() and *OFFSET its place in the block in which the returned record lies. */
 void *trace_reserve_with(struct trace_thread *thread, enum trace_record_type content_type, void *content,
-                         size_t content_size, enum trace_record_type type, size_t size, uint64_t *id,
-                         uint32_t *offset);
+                         size_t content_size, enum trace_record_type type, size_t size, uint64_t *id, uint32_t *offset);
 
 /* Id of the content as trace_reserve_with() would give it, without writing anything. */
 uint64_t trace_content_id(const void *content, size_t content_size);
