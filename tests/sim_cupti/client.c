@@ -200,6 +200,16 @@ void client_start(void)
     }
 }
 
+size_t client_buffers_completed(void)
+{
+    size_t count;
+
+    pthread_mutex_lock(&lock);
+    count = client.buffers_completed;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 void client_stop(void)
 {
     cuptiActivityFlushAll(0);

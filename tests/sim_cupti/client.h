@@ -44,6 +44,7 @@ extern struct client client;
 
 void client_start(void); /* subscribes and registers buffers of 64 KiB */
 void client_stop(void);
+size_t client_buffers_completed(void); /* while a worker may be completing one */
 size_t client_count(CUpti_ActivityKind kind);
 const struct seen_record *client_nth(CUpti_ActivityKind kind, size_t n);
 void client_dump_kernels(void); /* into the file named by SIM_CUPTI_RECORDS, if it is set */
