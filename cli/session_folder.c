@@ -6,11 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -57,6 +60,32 @@ static bool find_old_session(const char *folder, char *found, size_t size)
     return true;
 }
 
+/* A trace begins with some 2 MiB, and where it can't begin nothing could be recorded. What the system does not tell is taken
+ * to suffice. */
+static bool has_room(const struct session_folder *session, const char *command)
+{
+    enum { KIB_LEAST = 4096 };
+    struct statvfs system;
+    struct rlimit limit;
+    unsigned long long free_kib = ULLONG_MAX, limit_kib = ULLONG_MAX;
+    if (statvfs(session->folder, &system) == 0 && system.f_blocks > 0)
+        free_kib = (unsigned long long)system.f_bavail * system.f_frsize / 1024;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        limit_kib = limit.rlim_cur / 1024;
+    if (free_kib < KIB_LEAST)
+        message_error(
+            command,
+            "the session folder '%s' has room for %llu KiB, and a trace needs %d KiB at least; choose another "
+            "with -o DIR",
+            session->shown, free_kib, KIB_LEAST);
+    else if (limit_kib < KIB_LEAST)
+        message_error(command,
+                      "files may not grow beyond %llu KiB here, and a trace needs %d KiB at least; raise "
+                      "'ulimit -f'",
+                      limit_kib, KIB_LEAST);
+    return free_kib >= KIB_LEAST && limit_kib >= KIB_LEAST;
+}
+
 bool session_folder_open(struct session_folder *session, const char *folder, const char *command)
 {
     *session = (struct session_folder){0};
@@ -82,6 +111,10 @@ bool session_folder_open(struct session_folder *session, const char *folder, con
     if (*found) {
         message_error(command, "'%s' already holds a session (%s); choose another folder with -o DIR", session->shown,
                       found);
+        return false;
+    }
+    if (!has_room(session, command)) {
+        session_folder_discard(session);
         return false;
     }
     return true;
