@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import struct
+import subprocess
 import sys
 
 from recording import Case, clean_environment, main, program, ROOFTAP, Run, Session
@@ -51,7 +52,23 @@ class Record(Case):
         self.refused(self.session(), None, 2, options=["--no-such-option"])
         self.refused(self.session(), None, 2, sim_options=["nonsense"])
         self.refused(self.session(), [], 2)
+        limited = Run(["prlimit", "--fsize=2097152", *self.session().record_command(["true"])], clean_environment())
+        self.assertEqual((limited.status, limited.err.count("\n")), (2, 1), limited.err)
+        self.assertIn("2048 KiB", limited.err)
         self.assertEqual(used.report["coverage"]["calls"], 5, "the session of before is as it was")
+
+
+    def test_no_room(self):
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+            self.skipTest("no right to mount")
+        disk = self.scratch / "disk"
+        disk.mkdir()
+        command = Session(disk / "session").record_command(["touch", str(self.scratch / "started")])
+        script = f"mount -t tmpfs -o size=1m none '{disk}'; \"$@\"; status=$?; ls '{disk}'; exit $status"
+        run = Run(["unshare", "-m", "sh", "-c", script, "sh", *command], clean_environment())
+        self.assertEqual((run.status, run.out, run.err.count("\n")), (2, "", 1), run.err)
+        self.assertIn("room for 1024 KiB", run.err)
+        self.assertFalse((self.scratch / "started").exists())
 
 
 class Report(Case):
