@@ -323,14 +323,20 @@ static void launch(struct blas_call *call, const char *kernel, const int64_t blo
         blas_settle(call, CUBLAS_STATUS_EXECUTION_FAILED);
 }
 
-void blas_launch(struct blas_call *call, const struct blas_work *work)
+static void launch_slowed(struct blas_call *call, const struct blas_work *work, double slowdown)
 {
     if (call->settled)
         return;
     blas_note_real(call, "flops", work->flops);
     blas_note_real(call, "bytes", work->bytes);
     blas_note_text(call, "path", work->path);
-    launch(call, work->kernel, work->blocks, simgpu_work_ns(work->flops, work->bytes, work->path));
+    const uint64_t ns = simgpu_work_ns(work->flops, work->bytes, work->path);
+    launch(call, work->kernel, work->blocks, (uint64_t)((double)ns * slowdown + 0.5));
+}
+
+void blas_launch(struct blas_call *call, const struct blas_work *work)
+{
+    launch_slowed(call, work, 1);
 }
 
 void blas_launch_gemm(struct blas_call *call, const char *path, int transa, int transb, int64_t m, int64_t n,
@@ -340,6 +346,8 @@ void blas_launch_gemm(struct blas_call *call, const char *path, int transa, int 
     const struct simgpu_device *device = simgpu_device();
     const unsigned tile_m = device->gemm_tile_m, tile_n = device->gemm_tile_n;
     char name[96];
+    if (!call->settled && simgpu_gemm_fails(call->name))
+        blas_settle(call, CUBLAS_STATUS_EXECUTION_FAILED);
     if (tiles_or_zero)
         snprintf(name, sizeof name, "simgemm_grouped_%s_%ux%u", path, tile_m, tile_n);
     else
@@ -352,7 +360,7 @@ void blas_launch_gemm(struct blas_call *call, const char *path, int transa, int 
         .blocks = {tiles_or_zero ? tiles_or_zero : (m + tile_m - 1) / tile_m,
                    tiles_or_zero ? 1 : (n + tile_n - 1) / tile_n, tiles_or_zero ? 1 : batch},
     };
-    blas_launch(call, &work);
+    launch_slowed(call, &work, device->gemm_slowdown);
     for (unsigned extra = 1; extra < device->gemm_kernels && !call->settled; extra++) {
         snprintf(name, sizeof name, "simgemm_splitK_reduce_%s", path);
         launch(call, name, work.blocks, 0);

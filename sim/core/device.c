@@ -32,6 +32,7 @@ static struct simgpu_device device = {
     .gemm_tile_m = 64,
     .gemm_tile_n = 64,
     .gemm_kernels = 1,
+    .gemm_slowdown = 1,
 };
 static bool device_broken;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
@@ -74,6 +75,15 @@ static bool read_tile(const char *text)
            device.gemm_tile_m && device.gemm_tile_n;
 }
 
+static bool read_fail_every(const char *text)
+{
+    double value;
+    if (!read_number(text, 0, 1e15, &value) || value != (double)(uint64_t)value)
+        return false;
+    device.gemm_fail_every = (uint64_t)value;
+    return true;
+}
+
 static bool read_nested(const char *text)
 {
     device.gemm_nested = !strcmp(text, "1") || !strcmp(text, "true");
@@ -97,6 +107,7 @@ READ_AS(gemm_efficiency, double, 1e-6, 1)
 READ_AS(startup_ns, uint64_t, 0, 1e15)
 READ_AS(other_kernel_ns, uint64_t, 0, 1e15)
 READ_AS(gemm_kernels, unsigned, 1, 2)
+READ_AS(gemm_slowdown, double, 1, 1e9)
 
 /* clang-format off */
 static const struct {
@@ -104,7 +115,7 @@ static const struct {
     bool (*read)(const char *text);
     const char *expected;
 } keys[] = {
-    {"name",               read_name,             "a name of at most 116 characters"},
+    {"name",               read_name,             "a name of at most 117 characters"},
     {"pci_device_id",      read_pci,              "a PCI device id such as 0x2684"},
     {"sm_count",           read_sm_count,         "a number of multiprocessors"},
     {"compute_capability", read_capability,       "MAJOR.MINOR"},
@@ -117,6 +128,8 @@ static const struct {
     {"gemm_tile",          read_tile,             "MxN"},
     {"gemm_kernels",       read_gemm_kernels,     "1 or 2"},
     {"gemm_nested",        read_nested,           "0 or 1"},
+    {"gemm_slowdown",      read_gemm_slowdown,    "a factor of at least 1, at most 1e9"},
+    {"gemm_fail_every",    read_fail_every,       "a whole number, 0 for none"},
 };
 /* clang-format on */
 
@@ -141,6 +154,16 @@ static const char *read_peak(const char *path, const char *text)
     return NULL;
 }
 
+static const char *expected_key(void)
+{
+    static char text[512]; /* written by the one thread that loads the device */
+    int length = snprintf(text, sizeof text, "one of the keys");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, " %s", keys[i].key);
+    snprintf(text + length, sizeof text - (size_t)length, " flops_per_second.PATH");
+    return text;
+}
+
 /* What was expected instead, or NULL if the line is fine. */
 static const char *read_key(const char *key, const char *value)
 {
@@ -150,7 +173,7 @@ static const char *read_key(const char *key, const char *value)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!strcmp(keys[i].key, key))
             return keys[i].read(value) ? NULL : keys[i].expected;
-    return "a known key (see sim/README.md)";
+    return expected_key();
 }
 
 static char *trimmed(char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults on demand: SIMGPU_FAULT="cudaMalloc:2,cublasGemmEx:14:3,cudaLaunchKernel:block". Also the one voice for
- * functions that the simulation doesn't have. */
+/* Faults on demand: SIMGPU_FAULT="cudaMalloc:2,cublasGemmEx:14:3,cudaLaunchKernel:block", and each Nth GEMM if the device
+ * says so. Also the one voice for functions that the simulation doesn't have. */
 #include "sim/core/state.h"
 
 #include <stdio.h>
@@ -80,19 +80,29 @@ int simgpu_fault(const char *function)
     return 0;
 }
 
+bool simgpu_gemm_fails(const char *function)
+{
+    static uint64_t gemms; /* of both libraries */
+    const uint64_t every = simgpu_device()->gemm_fail_every;
+    if (!every || __atomic_add_fetch(&gemms, 1, __ATOMIC_RELAXED) % every)
+        return false;
+    ledger_note("fault", "function", function);
+    return true;
+}
+
 struct said {
     struct said *next;
     char name[];
 };
 static struct said *said;
 
-void simgpu_not_supported(const char *name)
+static bool said_before(const char *name)
 {
     core_lock();
     for (struct said *s = said; s; s = s->next)
         if (!strcmp(s->name, name)) {
             core_unlock();
-            return;
+            return true;
         }
     struct said *s = malloc(sizeof *s + strlen(name) + 1);
     if (s) {
@@ -101,6 +111,18 @@ void simgpu_not_supported(const char *name)
         said = s;
     }
     core_unlock();
-    fprintf(stderr, "simgpu: %s is not part of the simulated GPU; it returns \"not supported\"\n", name);
+    return false;
+}
+
+void simgpu_not_supported(const char *name)
+{
+    simgpu_not_supported_because(name, "it returns \"not supported\"");
+}
+
+void simgpu_not_supported_because(const char *name, const char *consequence)
+{
+    if (said_before(name))
+        return;
+    fprintf(stderr, "simgpu: %s is not part of the simulated GPU; %s\n", name, consequence);
     ledger_note("not_supported", "function", name);
 }

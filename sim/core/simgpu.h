@@ -65,6 +65,8 @@ struct simgpu_device {
     unsigned gemm_tile_m, gemm_tile_n; /* gemm_tile = 64x64 */
     unsigned gemm_kernels;             /* 1; 2 adds a split-K reduce kernel after each GEMM */
     bool gemm_nested;                  /* cublas*gemm* reach the GPU by a cublasLtMatmul call through the PLT */
+    double gemm_slowdown;              /* 1; factor on the time of each GEMM's kernel */
+    uint64_t gemm_fail_every;          /* 0: none; N: each Nth GEMM that would launch a kernel fails instead */
 };
 SIMGPU_API const struct simgpu_device *simgpu_device(void);
 SIMGPU_API double simgpu_peak_flops(const char *path); /* 0: the device has no such path */
@@ -72,9 +74,13 @@ SIMGPU_API double simgpu_peak_flops(const char *path); /* 0: the device has no s
 /* ---- faults: SIMGPU_FAULT="cublasGemmEx:14,cudaMalloc:2,cuptiSubscribe:39,..." name:code[:nth] ----
  * Each front end asks at its door; 0: no fault. ":nth" fails only the nth call of that name. "name:block" blocks an hour. */
 SIMGPU_API int simgpu_fault(const char *function);
+/* Asked by FUNCTION before a GEMM's kernel is launched; true: it is the device's gemm_fail_every-th one of the process. */
+SIMGPU_API bool simgpu_gemm_fails(const char *function);
 
 /* Not implemented: says NAME once on standard error (and in the ledger), and the caller returns its NotSupported. */
 SIMGPU_API void simgpu_not_supported(const char *name);
+/* The same where the user needs to know more: CONSEQUENCE ends the line. */
+SIMGPU_API void simgpu_not_supported_because(const char *name, const char *consequence);
 
 /* ---- kernels ---- */
 

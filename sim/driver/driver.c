@@ -68,13 +68,17 @@ CUresult driver_cuDriverGetVersion(int *version)
     return CUDA_SUCCESS;
 }
 
-/* The tables behind it are described in no public document; there are none here. */
+/* The tables behind it are described in no public document; there are none here. Who asks is a static cudart, or another
+ * library of the vendor's. */
 CUresult driver_cuGetExportTable(const void **table, const CUuuid *id)
 {
     (void)id;
     if (table)
         *table = NULL;
-    return driver_missing("cuGetExportTable");
+    simgpu_not_supported_because("cuGetExportTable",
+                                 "a program or library with its own CUDA runtime built in (static cudart), which asks "
+                                 "for it, can't run on the simulated GPU; link it with -cudart shared");
+    return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult driver_cuProfilerStart(void)

@@ -79,12 +79,15 @@ static void mistakes_have_a_line(void **state)
     static const struct {
         const char *file, *expected;
     } mistakes[] = {
-        {"flops_per_second.bf16 = 1e12\ncolour = red\n", "test.device:2: \"colour\": expected a known key"},
+        {"flops_per_second.bf16 = 1e12\ncolour = red\n",
+         "test.device:2: \"colour\": expected one of the keys name pci_device_id"},
         {"flops_per_second.bf16 = 1e12\n\nsm_count = many\n", "test.device:3: \"sm_count\": expected a number of"},
         {"gemm_efficiency = 1.5\nflops_per_second.bf16=1\n", "test.device:1: \"gemm_efficiency\": expected a fraction"},
         {"flops_per_second.bf17 = 1e12\n", "test.device:1: \"flops_per_second.bf17\": expected one of the paths"},
         {"flops_per_second.bf16 = 1e12\nname\n", "test.device:2: \"name\": expected key = value"},
         {"name = x\n", "test.device:1: \"flops_per_second\": expected at least one"},
+        {"flops_per_second.bf16=1\ngemm_slowdown = 0.5\n", "test.device:2: \"gemm_slowdown\": expected a factor of at"},
+        {"flops_per_second.bf16=1\ngemm_fail_every = 1.5\n", "test.device:2: \"gemm_fail_every\": expected a whole"},
         {"gemm_tile = 64\nflops_per_second.bf16=1\n", "test.device:1: \"gemm_tile\": expected MxN"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
