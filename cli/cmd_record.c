@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/program.h"
 #include "cli/session_folder.h"
+#include "cli/sim_options.h"
 #include "cli/simulation.h"
 #include "cli/target.h"
 #include "preload/settings.h"
@@ -84,7 +85,7 @@ static bool find_gpu(struct recording *recording)
                       options->simulate);
         return false;
     }
-    return true;
+    return sim_options_check(&options->sim_options, COMMAND);
 }
 
 static bool fill_environment(struct recording *recording)

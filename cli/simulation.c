@@ -61,17 +61,10 @@ static void write_row(FILE *file, const struct gpu_spec *gpu)
           file);
 }
 
-static bool write_overrides(FILE *file, const struct option_list *overrides, const char *command)
+static void write_overrides(FILE *file, const struct option_list *overrides)
 {
-    for (int i = 0; i < overrides->count; i++) {
-        const char *text = overrides->values[i], *equals = strchr(text, '=');
-        if (!equals || equals == text || !equals[1] || strpbrk(text, "\n#")) {
-            message_error(command, "--sim-option takes KEY=VALUE, such as gemm_kernels=2, not '%s'", text);
-            return false;
-        }
-        fprintf(file, "%.*s = %s\n", (int)(equals - text), text, equals + 1);
-    }
-    return true;
+    for (int i = 0; i < overrides->count; i++)
+        fprintf(file, "%s\n", overrides->values[i]);
 }
 
 bool simulation_write_device(const char *folder, const struct gpu_spec *gpu, const struct option_list *overrides,
@@ -87,14 +80,14 @@ bool simulation_write_device(const char *folder, const struct gpu_spec *gpu, con
     }
     fputs("# the simulated GPU of this session; later lines win\n", file);
     write_row(file, gpu);
-    bool good = write_overrides(file, overrides, command);
+    write_overrides(file, overrides);
     bool written = !ferror(file);
     written = fclose(file) == 0 && written;
-    if (good && !written)
-        message_error(command, "the simulated device '%s' can't be written: %m", path);
-    if (!good || !written)
-        unlink(path);
-    return good && written;
+    if (written)
+        return true;
+    message_error(command, "the simulated device '%s' can't be written: %m", path);
+    unlink(path);
+    return false;
 }
 
 static bool preload(struct environment *environment, const char *folder, const char *stem, int *found)

@@ -18,7 +18,7 @@
 
 /* CUDA devices, and the one that exists in the simulator only. */
 bool simulation_possible(const struct gpu_spec *gpu);
-/* Writes FOLDER/simulated-gpu.conf from the row; OVERRIDES are KEY=VALUE. False: one line has been
+/* Writes FOLDER/simulated-gpu.conf from the row; OVERRIDES have been checked (cli/sim_options.h). False: one line has been
  * printed. */
 bool simulation_write_device(const char *folder, const struct gpu_spec *gpu, const struct option_list *overrides,
                              const char *command);

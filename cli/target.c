@@ -139,7 +139,7 @@ int target_start(struct target *target)
 
 static void watch_until_exit(pid_t pid, target_watch *watch, void *data)
 {
-    enum { FIRST_MS = 500, LONGEST_MS = 60000 };
+    enum { FIRST_MS = 20, LONGEST_MS = 60000 }; /* what has ended shows nothing any more, so early */
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return; /* an old kernel: no watching */

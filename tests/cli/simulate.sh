@@ -50,11 +50,34 @@ mkdir theirs && echo 'int nothing;' | "${CC:-cc}" -shared -fPIC -x c - -o theirs
 cat >opens.py <<'PY'
 import ctypes, sys, time
 ctypes.CDLL(sys.argv[1])
-time.sleep(2)
+time.sleep(float(sys.argv[2]))
 PY
-"$ROOFTAP" record -q -o opens --simulate unit -- sh -c 'python3 opens.py "$PWD/theirs/libcudart.so.13"; true' 2>err
+"$ROOFTAP" record -q -o opens --simulate unit -- sh -c 'python3 opens.py "$PWD/theirs/libcudart.so.13" 2; true' 2>err
 expect "lines about a library opened by path" 1 "$(wc -l <err)"
 grep -q "theirs/libcudart.so.13" err || fail "the library is not named: $(cat err)"
-"$ROOFTAP" record -q -o own --simulate unit -- python3 opens.py "$sims/libcuda.so.1" 2>err
+"$ROOFTAP" record -q -o own --simulate unit -- python3 opens.py "$sims/libcuda.so.1" 0.2 2>err
 expect "nothing to say of a stand-in" "" "$(cat err)"
+# Also in a process that lives for a moment only: as long again as it took to get there is enough, being looked at after 20 ms,
+# 60, 140, 300... (starting takes its time here, since all stand-ins are loaded).
+cat >shortly.py <<'PY'
+import ctypes, sys, time
+ctypes.CDLL(sys.argv[1])
+with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
+    age = float(uptime.read().split()[0]) - int(stat.read().rsplit(")", 1)[1].split()[19]) / 100
+time.sleep(age + 0.25)
+PY
+"$ROOFTAP" record -q -o shortly --simulate unit -- python3 shortly.py "$PWD/theirs/libcudart.so.13" 2>err
+expect "lines about a library opened by a short process" 1 "$(wc -l <err)"
+grep -q "theirs/libcudart.so.13" err || fail "the library of a short process is not named: $(cat err)"
+
+# A CUDA runtime that is built in asks the driver for private tables: behind a shell no file tells, the driver has to.
+cat >own_runtime.py <<'PY'
+import ctypes
+driver, table = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+for _ in range(2):
+    assert driver.cuGetExportTable(ctypes.byref(table), b"0123456789abcdef") == 801
+PY
+"$ROOFTAP" record -q -o own_runtime --simulate unit -- sh -c 'python3 own_runtime.py; true' 2>err
+expect "lines about a built-in CUDA runtime" 1 "$(wc -l <err)"
+grep -q "its own CUDA runtime built in .* can't run on the simulated GPU" err || fail "it is not explained: $(cat err)"
 finish

@@ -14,6 +14,8 @@ expect_usage_error "no command" record
 expect_usage_error "no command" record -q --
 expect_usage_error "rooftap gpus" record --simulate no-such-gpu -- touch started
 expect_usage_error "KEY=VALUE" record --simulate unit --sim-option gemm_kernels -- touch started
+expect_usage_error "gemm_slowdown" record --simulate unit --sim-option gemm_slow=3 -- touch started
+expect_usage_error "at most 1" record --simulate unit --sim-option gemm_efficiency=0 -- touch started
 expect_usage_error "--simulate" record --sim-option gemm_kernels=2 -- touch started
 expect_usage_error "'extra'" gpus extra
 expect_usage_error "'b'" report a b

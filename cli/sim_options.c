@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keys of the device file as sim/core/device.c reads them. tests/cli/sim_options.py holds the two tables together:
+ * each says its keys in its own message, and both take and refuse the same values. */
+#include "cli/sim_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/message.h"
+
+#define PEAK_PREFIX "flops_per_second."
+enum { LONGEST_OPTION = 400 }; /* the simulator reads lines of 511 bytes */
+
+struct sim_key {
+    const char *key;
+    bool (*takes)(const struct sim_key *row, const char *text);
+    double least, most;
+    const char *expected;
+};
+
+/* ---- what a value may look like ---- */
+
+static bool takes_number(const struct sim_key *row, const char *text)
+{
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    return !errno && end != text && !*end && value >= row->least && value <= row->most;
+}
+
+static bool takes_whole(const struct sim_key *row, const char *text)
+{
+    return takes_number(row, text) && strtod(text, NULL) == (double)(long long)strtod(text, NULL);
+}
+
+static bool takes_name(const struct sim_key *row, const char *text)
+{
+    size_t blanks = strspn(text, " \t"), length = strlen(text + blanks);
+    return (double)length >= row->least && (double)length <= row->most;
+}
+
+static bool takes_pci_id(const struct sim_key *row, const char *text)
+{
+    char *end;
+    unsigned long id = strtoul(text, &end, 0);
+    return end != text && !*end && (double)id <= row->most;
+}
+
+static bool takes_capability(const struct sim_key *row, const char *text)
+{
+    int major, minor, end = 0;
+    return sscanf(text, "%d.%d%n", &major, &minor, &end) == 2 && !text[end] && major >= row->least &&
+           major <= row->most && minor >= 0 && minor < 10;
+}
+
+static bool takes_tile(const struct sim_key *row, const char *text)
+{
+    unsigned rows, columns;
+    int end = 0;
+    return sscanf(text, "%ux%u%n", &rows, &columns, &end) == 2 && !text[end] && rows >= row->least &&
+           columns >= row->least;
+}
+
+static bool takes_switch(const struct sim_key *row, const char *text)
+{
+    (void)row;
+    return !strcmp(text, "0") || !strcmp(text, "1") || !strcmp(text, "false") || !strcmp(text, "true");
+}
+
+/* clang-format off */
+static const struct sim_key keys[] = {
+    {"name",               takes_name,       1,       117,  "a name of at most 117 characters"},
+    {"pci_device_id",      takes_pci_id,     0,       65535, "a PCI device id such as 0x2684"},
+    {"sm_count",           takes_number,     1,       1e6,  "a number of multiprocessors"},
+    {"compute_capability", takes_capability, 1,       99,   "MAJOR.MINOR"},
+    {"clock_khz",          takes_number,     1,       2e9,  "a clock in kHz"},
+    {"memory_bytes",       takes_number,     1048576, 1e15, "at least 1 MiB in bytes"},
+    {"bytes_per_second",   takes_number,     1,       1e18, "a positive bandwidth"},
+    {"gemm_efficiency",    takes_number,     1e-6,    1,    "a fraction above 0, at most 1"},
+    {"startup_ns",         takes_number,     0,       1e15, "nanoseconds"},
+    {"other_kernel_ns",    takes_number,     0,       1e15, "nanoseconds"},
+    {"gemm_tile",          takes_tile,       1,       0,    "MxN, such as 64x64"},
+    {"gemm_kernels",       takes_number,     1,       2,    "1 or 2"},
+    {"gemm_nested",        takes_switch,     0,       0,    "0 or 1"},
+    {"gemm_slowdown",      takes_number,     1,       1e9,  "a factor of at least 1, at most 1e9"},
+    {"gemm_fail_every",    takes_whole,      0,       1e15, "a whole number, 0 for none"},
+};
+static const char *const paths[] = {"bf16", "fp16", "tf32", "fp32", "fp64", "fp8", "int8", "fp4"};
+static const struct sim_key peak = {PEAK_PREFIX "PATH", takes_number, 1, 1e21, "a positive number of FLOP/s"};
+/* clang-format on */
+
+static const struct sim_key *find_key(const char *key)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(keys[i].key, key) == 0)
+            return &keys[i];
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (strncmp(key, PEAK_PREFIX, strlen(PEAK_PREFIX)) == 0 && strcmp(key + strlen(PEAK_PREFIX), paths[i]) == 0)
+            return &peak;
+    return NULL;
+}
+
+static void append(char *list, size_t room, const char *word)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, room - used, "%s%s", used ? " " : "", word);
+}
+
+static void refuse_key(const char *key, const char *command)
+{
+    char known[512] = "", known_paths[128] = "";
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        append(known, sizeof known, keys[i].key);
+    append(known, sizeof known, peak.key);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        append(known_paths, sizeof known_paths, paths[i]);
+    message_error(command, "--sim-option: the simulated GPU has no '%s'; expected one of the keys %s (PATH: %s)", key,
+                  known, known_paths);
+}
+
+static bool check(const char *text, const char *command)
+{
+    char key[LONGEST_OPTION + 1];
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1] || strpbrk(text, "\n#") || strlen(text) > LONGEST_OPTION) {
+        message_error(command, "--sim-option takes KEY=VALUE, such as gemm_kernels=2, not '%s'", text);
+        return false;
+    }
+    snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
+    const struct sim_key *row = find_key(key);
+    if (!row) {
+        refuse_key(key, command);
+        return false;
+    }
+    if (row->takes(row, equals + 1))
+        return true;
+    message_error(command, "--sim-option %s: '%s' is not %s", key, equals + 1, row->expected);
+    return false;
+}
+
+bool sim_options_check(const struct option_list *options, const char *command)
+{
+    for (int i = 0; i < options->count; i++)
+        if (!check(options->values[i], command))
+            return false;
+    return true;
+}
