@@ -50,7 +50,7 @@ done
 
 # ---- the tree, as git knows it and as it lies here ----
 mkdir "$root/rooftap"
-(cd "$source" && git ls-files -z | while IFS= read -r -d '' file; do [ -e "$file" ] && printf '%s\0' "$file"; done |
+(cd "$source" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do [ -e "$file" ] && printf '%s\0' "$file"; done |
     tar --null -T - -cf -) | tar -C "$root/rooftap" -xf -
 
 # Mounts live in a namespace of their own and end with it; devices are the few that every program expects.
