@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The few vendor types and numbers that the wrappers need, so that no toolkit is needed to build them. Enumerations are
- * passed as int, as the C ABI does. tests/preload/vendor_headers.c defines PRELOAD_VENDOR_HEADERS, includes the real
- * headers first and compares every prototype, size, offset and number with these. */
+ * passed as int, as the C ABI does. tests/preload/vendor_*.c define PRELOAD_VENDOR_HEADERS, include the real
+ * headers first and compare every prototype, size, offset and number with these. */
 #ifndef PRELOAD_CUBLAS_TYPES_H
 #define PRELOAD_CUBLAS_TYPES_H
 
