@@ -39,12 +39,13 @@ static void occupy_standard_descriptors(void)
         close(fd);
 }
 
-/* A full disk or closed pipe must not look like success. */
+/* A full disk or closed pipe must not look like success. A command that failed has said why: one line is enough. */
 static int finish_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    message_error(NULL, "standard output can't be written: %m");
+    if (status == 0)
+        message_error(NULL, "standard output can't be written: %m");
     return status ? status : 1;
 }
 

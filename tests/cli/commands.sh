@@ -18,5 +18,6 @@ for option in json all; do
     "$ROOFTAP" help report | grep -q -- "--$option" || fail "help report does not explain --$option"
 done
 "$ROOFTAP" --version | grep -Eqx 'rooftap [0-9]+\.[0-9]+\.[0-9]+' || fail "--version: $("$ROOFTAP" --version)"
-"$ROOFTAP" help >/dev/full 2>/dev/null && fail "a full disk looks like success"
+"$ROOFTAP" help >/dev/full 2>err && fail "a full disk looks like success"
+expect "lines about a full disk" 1 "$(wc -l <err)"
 finish

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-from recording import Case, clean_environment, main, program, ROOFTAP, Run, Session
+from recording import Case, clean_environment, HANG_S, main, program, ROOFTAP, Run, Session
 
 CALLS = [program("calls"), "one", "ex", "64", "32", "16", "5"]
 
@@ -110,6 +110,16 @@ class Report(Case):
             with self.subTest(reason):
                 session = self.recorded(command)
                 self.assert_refused(session.folder, 1, "no CUDA launch seen in", reason)
+
+    def test_full_disk(self):
+        session = self.recorded(CALLS)
+        for options in ((), ("--json",)):
+            with self.subTest(options), open("/dev/full", "w") as full:
+                run = subprocess.run([str(ROOFTAP), "report", *options, str(session.folder)], stdout=full,
+                                     stderr=subprocess.PIPE, text=True, env=clean_environment(), timeout=HANG_S)
+                self.assertNotEqual(run.returncode, 0)
+                self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+                self.assertIn("written", run.stderr)
 
     def test_no_trace(self):
         session = self.recorded(CALLS)
