@@ -57,16 +57,18 @@ expect "lines about a library opened by path" 1 "$(wc -l <err)"
 grep -q "theirs/libcudart.so.13" err || fail "the library is not named: $(cat err)"
 "$ROOFTAP" record -q -o own --simulate unit -- python3 opens.py "$sims/libcuda.so.1" 0.2 2>err
 expect "nothing to say of a stand-in" "" "$(cat err)"
-# Also in a process that lives for a moment only: as long again as it took to get there is enough, being looked at after 20 ms,
-# 60, 140, 300... (starting takes its time here, since all stand-ins are loaded).
-cat >shortly.py <<'PY'
-import ctypes, sys, time
-ctypes.CDLL(sys.argv[1])
-with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
-    age = float(uptime.read().split()[0]) - int(stat.read().rsplit(")", 1)[1].split()[19]) / 100
-time.sleep(age + 0.25)
-PY
-"$ROOFTAP" record -q -o shortly --simulate unit -- python3 shortly.py "$PWD/theirs/libcudart.so.13" 2>err
+# Also in a process that lives for a moment only.
+cat >shortly.c <<'C'
+#include <dlfcn.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+    return count < 2 || !dlopen(arguments[1], RTLD_NOW) || usleep(350000);
+}
+C
+"${CC:-cc}" shortly.c -ldl -o shortly
+"$ROOFTAP" record -q -o shortly_recorded --simulate unit -- ./shortly "$PWD/theirs/libcudart.so.13" 2>err
+expect "status of the short process" 0 $?
 expect "lines about a library opened by a short process" 1 "$(wc -l <err)"
 grep -q "theirs/libcudart.so.13" err || fail "the library of a short process is not named: $(cat err)"
 
