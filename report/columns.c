@@ -110,23 +110,24 @@ static void print_flags(const struct operator_row *op, char *cell)
         snprintf(cell + used, COLUMN_CELL_BYTES - used, "%sat_most", used ? "," : "");
 }
 
+/* What costs most comes first. All that only a shape can tell comes last: a row without one has its name there. */
 /* clang-format off */
 static const struct column table[] = {
-    {.title = "GPU",     .print = print_device, .several_devices = true},
-    {.title = "KIND",    .print = print_kind, .left = true},
-    {.title = "M",       .print = print_m, .shape = true},
-    {.title = "N",       .print = print_n, .shape = true},
-    {.title = "K",       .print = print_k, .shape = true},
-    {.title = "TYPES",   .print = print_types, .shape = true, .left = true},
-    {.title = "CALLS",   .print = print_calls},
-    {.title = "TIME",    .print = print_time},
+    {.title = "GPU",     .print = print_device, .identity = true, .several_devices = true},
     {.title = "%TIME",   .print = print_share},
-    {.title = "I",       .print = print_intensity},
-    {.title = "CLASS",   .print = print_class, .left = true},
-    {.title = "TFLOP/s", .print = print_tera},
-    {.title = "GB/s",    .print = print_giga},
-    {.title = "%ROOF",   .print = print_roof},
-    {.title = "FLAGS",   .print = print_flags, .left = true},
+    {.title = "TIME",    .print = print_time},
+    {.title = "CALLS",   .print = print_calls},
+    {.title = "KIND",    .print = print_kind, .identity = true, .left = true},
+    {.title = "M",       .print = print_m, .identity = true, .shape = true},
+    {.title = "N",       .print = print_n, .identity = true, .shape = true},
+    {.title = "K",       .print = print_k, .identity = true, .shape = true},
+    {.title = "TYPES",   .print = print_types, .identity = true, .shape = true, .left = true},
+    {.title = "FLOP/B",  .print = print_intensity, .shape = true},
+    {.title = "CLASS",   .print = print_class, .shape = true, .left = true},
+    {.title = "TFLOP/s", .print = print_tera, .shape = true},
+    {.title = "GB/s",    .print = print_giga, .shape = true},
+    {.title = "%ROOF",   .print = print_roof, .shape = true},
+    {.title = "FLAGS",   .print = print_flags, .shape = true, .left = true},
 };
 /* clang-format on */
 

@@ -12,9 +12,10 @@ enum { COLUMN_CELL_BYTES = 96 };
 
 struct column {
     const char *title;
-    bool left;                                                /* aligned to the left */
-    bool shape;                                               /* a kernel without a shape writes its name over these */
-    bool several_devices;                                     /* shown only where there are several devices */
+    bool left;            /* aligned to the left */
+    bool shape;           /* a row without a shape has its name over these, the last */
+    bool identity;        /* rows that differ in none of these look alike */
+    bool several_devices; /* shown only where there are several devices */
     void (*print)(const struct operator_row *op, char *cell); /* into COLUMN_CELL_BYTES */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two walks over the same cells: one for the widths, one to print. */
+/* Two walks over the same cells: one for the widths, one to print. A row without a shape knows nothing that stands in the
+ * columns behind its kind, so its name has all their room. */
 #include "report/operator_table.h"
 
 #include <math.h>
@@ -9,18 +10,21 @@
 #include "classify/allocate.h"
 #include "report/columns.h"
 #include "report/format.h"
+#include "report/row_names.h"
 #include "report/safe_text.h"
 
 enum {
-    GAP = 2,          /* columns between cells */
-    SHAPE_WIDTH = 34, /* that the shape's columns take at least, since names are written over them */
+    WIDE_GAP = 2,    /* columns between cells */
+    NARROW_GAP = 1,  /* where the table would be too wide otherwise */
+    LEAST_NAME = 24, /* columns for a name, however narrow the table may be */
 };
 
 struct table {
     const struct column *columns;
     size_t count;
-    size_t *widths;     /* 0: not shown */
-    size_t shape_width; /* of all shape columns and the gaps between them */
+    size_t *widths; /* 0: not shown */
+    size_t gap;
+    size_t name_width; /* of what is left for the name of a row without a shape */
     FILE *out;
 };
 
@@ -40,7 +44,6 @@ static void find_widths(struct table *table, const struct session *session, size
                         const struct operator_row *rest)
 {
     char cell[COLUMN_CELL_BYTES];
-    size_t shape_columns = 0, last_shape = 0;
     for (size_t c = 0; c < table->count; c++) {
         const struct column *column = &table->columns[c];
         if (column->several_devices && session->device_count < 2)
@@ -56,15 +59,26 @@ static void find_widths(struct table *table, const struct session *session, size
             column->print(rest, cell);
             widen(&table->widths[c], cell);
         }
-        if (column->shape) {
-            table->shape_width += table->widths[c] + (shape_columns++ ? GAP : 0);
-            last_shape = c;
-        }
     }
-    if (table->shape_width < SHAPE_WIDTH) {
-        table->widths[last_shape] += SHAPE_WIDTH - table->shape_width;
-        table->shape_width = SHAPE_WIDTH;
-    }
+}
+
+/* Of all columns, or of those before the shape's, with a gap behind each. */
+static size_t width_of(const struct table *table, bool with_shape)
+{
+    size_t width = 0;
+    for (size_t c = 0; c < table->count; c++)
+        if (table->widths[c] && (with_shape || !table->columns[c].shape))
+            width += table->widths[c] + table->gap;
+    return width;
+}
+
+static void fit(struct table *table, size_t width)
+{
+    table->gap = WIDE_GAP;
+    if (width_of(table, true) - table->gap > width)
+        table->gap = NARROW_GAP;
+    size_t taken = width_of(table, false);
+    table->name_width = width > taken + LEAST_NAME ? width - taken : LEAST_NAME;
 }
 
 /* PENDING blanks go before the next text only, so that no line ends in blanks. */
@@ -77,7 +91,7 @@ static void put(struct table *table, const char *text, size_t width, bool left, 
     } else {
         *pending += width;
     }
-    *pending += GAP;
+    *pending += table->gap;
 }
 
 static void print_titles(struct table *table)
@@ -89,49 +103,51 @@ static void print_titles(struct table *table)
     fputc('\n', table->out);
 }
 
-/* NAME is written over the shape's columns where it is given. */
-static void print_row(struct table *table, const struct operator_row *op, const char *name)
+/* NAME, where it is given, is written in place of the shape's columns. A row that stands for SEVERAL has no identity. */
+static void print_row(struct table *table, const struct operator_row *op, const char *name, bool several)
 {
     char cell[COLUMN_CELL_BYTES];
     size_t pending = 0;
-    bool name_written = false;
     for (size_t c = 0; c < table->count; c++) {
         const struct column *column = &table->columns[c];
-        if (!table->widths[c])
+        if (!table->widths[c] || (column->shape && name))
             continue;
-        if (column->shape && name) {
-            if (!name_written)
-                put(table, name, table->shape_width, true, &pending);
-            name_written = true;
-            continue;
-        }
-        column->print(op, cell);
+        if (several && column->identity)
+            cell[0] = '\0';
+        else
+            column->print(op, cell);
         put(table, cell, table->widths[c], column->left, &pending);
     }
+    if (name)
+        put(table, name, 0, true, &pending);
     fputc('\n', table->out);
 }
 
-static void print_operator(struct table *table, const struct operator_row *op)
+static void print_operators(struct table *table, const struct session *session, size_t rows)
 {
-    if (has_shape(op)) {
-        print_row(table, op, NULL);
-        return;
+    const char **recorded = allocate(rows + 1, sizeof *recorded);
+    size_t count = 0, next = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (!has_shape(&session->operators[i]))
+            recorded[count++] = session->operators[i].name;
+    char **names = row_names(recorded, count, table->name_width);
+    for (size_t i = 0; i < rows; i++) {
+        const struct operator_row *op = &session->operators[i];
+        print_row(table, op, has_shape(op) ? NULL : names[next++], false);
     }
-    char *name = safe_text_terminal(op->name ? op->name : "(name not known)");
-    safe_text_cut(name, table->shape_width);
-    print_row(table, op, name);
-    free(name);
+    row_names_free(names, count);
+    free(recorded);
 }
 
-/* Sums what can be summed. Its device is not known, its class neither. */
+/* Sums what can be summed: of calls that nobody counted there is no sum. */
 static struct operator_row rest_of(const struct session *session, size_t from)
 {
-    struct operator_row rest = {.kind = OPERATOR_OTHER, .device = SESSION_DEVICE_UNKNOWN, .share = NAN};
+    struct operator_row rest = {.device = SESSION_DEVICE_UNKNOWN, .calls_known = true, .share = NAN};
     rest.roofline = (struct roofline){
         .intensity = NAN, .ridge = NAN, .flops_per_second = NAN, .bytes_per_second = NAN, .roof_fraction = NAN};
     for (size_t i = from; i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
-        rest.calls_known |= op->calls_known;
+        rest.calls_known &= op->calls_known;
         rest.timed |= op->timed;
         rest.calls += op->calls;
         rest.kernels += op->kernels;
@@ -142,7 +158,7 @@ static struct operator_row rest_of(const struct session *session, size_t from)
     return rest;
 }
 
-void operator_table_print(const struct session *session, size_t rows, FILE *out)
+size_t operator_table_print(const struct session *session, size_t rows, size_t width, FILE *out)
 {
     struct table table = {.out = out};
     bool folded = rows + 1 < session->operator_count; /* one row is not worth a fold */
@@ -154,13 +170,14 @@ void operator_table_print(const struct session *session, size_t rows, FILE *out)
     else
         rest = rest_of(session, rows);
     find_widths(&table, session, rows, folded ? &rest : NULL);
+    fit(&table, width);
     print_titles(&table);
-    for (size_t i = 0; i < rows; i++)
-        print_operator(&table, &session->operators[i]);
+    print_operators(&table, session, rows);
     if (folded) {
         char name[64], number[FORMAT_BYTES];
         snprintf(name, sizeof name, "(%s more rows: --all)", format_count(number, session->operator_count - rows));
-        print_row(&table, &rest, name);
+        print_row(&table, &rest, name, true);
     }
     free(table.widths);
+    return rows;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "classify/session.h"
@@ -13,7 +14,7 @@
 #include "report/report_text.h"
 #include "report/safe_text.h"
 
-enum { ROWS_ON_TERMINAL = 30 };
+enum { ROWS_ON_TERMINAL = 30, LEAST_WIDTH = 80 };
 
 static void complain(FILE *err, const char *text)
 {
@@ -46,13 +47,22 @@ static void complain_of_nothing(const struct session *session, FILE *err)
     complain(err, text);
 }
 
+static size_t terminal_width(int descriptor)
+{
+    struct winsize size;
+    if (ioctl(descriptor, TIOCGWINSZ, &size) || !size.ws_col)
+        return REPORT_TEXT_WIDTH;
+    return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
+}
+
 static bool print_report(const struct session *session, const struct report_options *options, FILE *out)
 {
     if (options->json)
         return report_json(session, out);
     int descriptor = fileno(out);
     bool terminal = descriptor >= 0 && isatty(descriptor);
-    return report_text(session, terminal && !options->all ? ROWS_ON_TERMINAL : SIZE_MAX - 1, out);
+    return report_text(session, terminal && !options->all ? ROWS_ON_TERMINAL : SIZE_MAX - 1,
+                       terminal ? terminal_width(descriptor) : REPORT_TEXT_WIDTH, out);
 }
 
 int report_command(const struct report_options *options, FILE *out, FILE *err)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "report/demangle.h"
 #include "report/safe_text.h"
 
 enum { SCHEMA = 1 };
@@ -237,13 +238,24 @@ static void set_shape(json_t *object, const struct operator_row *op)
     set(object, "type_compute", text_or_null(op->of_call ? number_type_name(op->work.type_compute) : NULL));
 }
 
-static json_t *operator_object(const struct operator_row *op)
+static json_t *display_name_or_null(const struct operator_row *op, struct demangler *demangler)
+{
+    if (!op->name)
+        return json_null();
+    char *name = demangler_name(demangler, op->name);
+    json_t *value = text_or_null(name);
+    free(name);
+    return value;
+}
+
+static json_t *operator_object(const struct operator_row *op, struct demangler *demangler)
 {
     const struct roofline *roofline = &op->roofline;
     bool rates = op->of_call && op->work.shape_known;
     json_t *object = json_object();
     set(object, "kind", text_or_null(operator_kind_name(op->kind)));
     set(object, "name", text_or_null(op->name));
+    set(object, "display_name", display_name_or_null(op, demangler));
     set(object, "device", size_or_null(op->device));
     set_shape(object, op);
     set(object, "calls", count_or_null(op->calls_known, op->calls));
@@ -285,6 +297,16 @@ static json_t *session_object(const struct session_info *info)
     return object;
 }
 
+static json_t *operators_array(const struct session *session)
+{
+    struct demangler *demangler = demangler_open(DEMANGLE_LIBRARY);
+    json_t *operators = json_array();
+    for (size_t i = 0; i < session->operator_count; i++)
+        json_array_append_new(operators, operator_object(&session->operators[i], demangler));
+    demangler_close(demangler);
+    return operators;
+}
+
 static json_t *failures_array(const struct session *session)
 {
     json_t *failures = json_array();
@@ -311,13 +333,11 @@ static json_t *problems_array(const struct session *session)
 bool report_json(const struct session *session, FILE *out)
 {
     json_t *root = json_object();
-    json_t *devices = json_array(), *processes = json_array(), *operators = json_array();
+    json_t *devices = json_array(), *processes = json_array();
     for (size_t i = 0; i < session->device_count; i++)
         json_array_append_new(devices, device_object(&session->devices[i]));
     for (size_t i = 0; i < session->process_count; i++)
         json_array_append_new(processes, process_object(&session->processes[i]));
-    for (size_t i = 0; i < session->operator_count; i++)
-        json_array_append_new(operators, operator_object(&session->operators[i]));
     set(root, "schema", json_integer(SCHEMA));
     set(root, "simulated", json_boolean(session->simulated));
     set(root, "session", session_object(&session->info));
@@ -326,7 +346,7 @@ bool report_json(const struct session *session, FILE *out)
     set(root, "coverage", coverage_object(&session->coverage));
     set(root, "failures", failures_array(session));
     set(root, "processes", processes);
-    set(root, "operators", operators);
+    set(root, "operators", operators_array(session));
     bool written = !json_dumpf(root, out, JSON_INDENT(2)) && fputc('\n', out) != EOF;
     json_decref(root);
     return written && !fflush(out);

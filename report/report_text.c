@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what a reader must know first to the details: simulated or not, GPUs and their roofs, processes, coverage, the
- * operator table, and what the most expensive memory-bound GEMMs would need. */
+/* From what a reader must know first to the details: simulated or not, GPUs and their roofs, processes, coverage, where the
+ * time went, the operator table, and what to make of it. */
 #include "report/report_text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "classify/allocate.h"
+#include "report/advice.h"
 #include "report/format.h"
+#include "report/lookalikes.h"
 #include "report/operator_table.h"
 #include "report/safe_text.h"
+#include "report/wrapped_text.h"
 
-enum { LABEL = 10, ADVICE_ROWS = 5 };
+enum { LABEL = 10 };
 
 static void print_label(FILE *out, const char *label)
 {
@@ -28,15 +33,24 @@ static void print_safe(FILE *out, const char *text, size_t width)
     free(safe);
 }
 
+/* A command's end tells as much as its beginning. */
+static void print_command(FILE *out, const char *command, size_t width)
+{
+    char *safe = safe_text_terminal(command);
+    safe_text_cut_middle(safe, width);
+    fputs(safe, out);
+    free(safe);
+}
+
 /* ---- the header ---- */
 
-static void print_session(const struct session *session, FILE *out)
+static void print_session(const struct session *session, size_t width, FILE *out)
 {
     if (session->simulated)
         fputs("SIMULATED GPU: every time below is the simulator's arithmetic, not a measurement.\n", out);
     if (session->info.command) {
         print_label(out, "command");
-        print_safe(out, session->info.command, 100);
+        print_command(out, session->info.command, width - LABEL);
         fputc('\n', out);
     }
     if (session->info.problem) {
@@ -170,13 +184,8 @@ static void print_notes(const struct session_process *process, FILE *out)
     }
 }
 
-static void print_process(const struct session_process *process, FILE *out)
+static void print_timing(const struct session_process *process, FILE *out)
 {
-    print_label(out, "process");
-    if (process->pid >= 0)
-        fprintf(out, "%" PRId64 " ", process->pid);
-    print_safe(out, process->command, 60);
-    fprintf(out, ": %s, ", process->end);
     if (process->timing == SESSION_TIMING_ON)
         fputs("timed", out);
     else if (process->timing == SESSION_TIMING_OFF)
@@ -191,17 +200,63 @@ static void print_process(const struct session_process *process, FILE *out)
         fputs("; CUPTI did not answer at exit: the last kernels may be missing", out);
     if (process->stats.cut_short)
         fputs("; trace cut short: everything committed was read", out);
-    fputc('\n', out);
+}
+
+static const char *end_text(const struct session_process *process)
+{
+    if (!strcmp(process->end, "orderly"))
+        return "ended orderly";
+    return strcmp(process->end, "unknown") ? process->end : "end not known";
+}
+
+/* "exit 0, timed": the caller frees. */
+static char *process_facts(const struct session_process *process)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *facts = open_memstream(&text, &bytes);
+    if (!facts)
+        return allocate_text(end_text(process));
+    fprintf(facts, "%s, ", end_text(process));
+    print_timing(process, facts);
+    fclose(facts);
+    return text;
+}
+
+/* Its command on the same line if half of it has room there, and only if that isn't the one above. */
+static void print_process(const struct session *session, const struct session_process *process, size_t width, FILE *out)
+{
+    const char *command = process->command ? process->command : "(command not known)";
+    bool known = session->info.command && !strcmp(command, session->info.command);
+    char *facts = process_facts(process), pid[32] = "";
+    if (process->pid >= 0)
+        snprintf(pid, sizeof pid, "%" PRId64, process->pid);
+    size_t taken = LABEL + strlen(pid) + strlen(" : ") + safe_text_width(facts);
+    size_t room = width > taken ? width - taken : 0;
+    bool same_line = !known && room >= strlen(command) / 2 && room > 20;
+    print_label(out, "process");
+    fputs(pid, out);
+    if (same_line) {
+        fputc(' ', out);
+        print_command(out, command, room);
+    }
+    fprintf(out, ": %s\n", facts);
+    if (!known && !same_line) {
+        print_label(out, "");
+        print_command(out, command, width - LABEL);
+        fputc('\n', out);
+    }
+    free(facts);
     print_notes(process, out);
     print_in_flight(process, out);
 }
 
-static void print_processes(const struct session *session, FILE *out)
+static void print_processes(const struct session *session, size_t width, FILE *out)
 {
     size_t quiet = 0;
     for (size_t i = 0; i < session->process_count; i++) {
         if (worth_a_line(&session->processes[i]))
-            print_process(&session->processes[i], out);
+            print_process(session, &session->processes[i], width, out);
         else
             quiet++;
     }
@@ -238,7 +293,7 @@ static void print_losses(const struct session_coverage *c, FILE *out)
         {c->failed_calls, "calls failed"},
         {c->in_flight, "calls in flight at the end"},
         {c->kernels_untimed, "kernels untimed"},
-        {c->kernels_unjoined, "kernels joined to no call"},
+        {c->kernels_unjoined, "kernels whose launch was not seen"},
         {c->records_dropped, "records dropped"},
         {c->buffers_lost, "activity buffers lost"},
         {c->blocks_damaged, "blocks damaged"},
@@ -262,11 +317,10 @@ static void print_losses(const struct session_coverage *c, FILE *out)
 static void print_coverage(const struct session *session, FILE *out)
 {
     const struct session_coverage *c = &session->coverage;
-    char calls[FORMAT_BYTES], launches[FORMAT_BYTES], kernels[FORMAT_BYTES], time[FORMAT_BYTES];
+    char calls[FORMAT_BYTES], launches[FORMAT_BYTES], kernels[FORMAT_BYTES];
     print_label(out, "coverage");
-    fprintf(out, "%s library calls, %s launches, %s kernels timed, %s of GPU time\n", format_count(calls, c->calls),
-            format_count(launches, c->launches), format_count(kernels, c->kernels),
-            format_duration(time, c->gpu_time_ns));
+    fprintf(out, "%s library calls, %s kernel launches besides, %s kernels timed\n", format_count(calls, c->calls),
+            format_count(launches, c->launches), format_count(kernels, c->kernels));
     print_label(out, "");
     print_shares(out, "shapes of GEMM and attention launches", c->launch_share);
     if (c->gpu_time_ns > 0 && !session->simulated) {
@@ -274,6 +328,67 @@ static void print_coverage(const struct session *session, FILE *out)
         print_shares(out, "shapes by GPU time", c->gpu_time_share);
     }
     print_losses(c, out);
+}
+
+/* ---- the time, by class ---- */
+
+struct part {
+    const char *text;
+    double share;
+};
+
+/* Prints those that are not 0, largest first. */
+static void print_parts(FILE *out, struct part *parts, size_t count)
+{
+    char text[FORMAT_BYTES];
+    const char *comma = "";
+    for (size_t printed = 0; printed < count; printed++) {
+        size_t largest = 0;
+        for (size_t i = 1; i < count; i++)
+            if (parts[i].share > parts[largest].share)
+                largest = i;
+        if (!(parts[largest].share > 0))
+            break;
+        fprintf(out, "%s%s %% %s", comma, format_share(text, parts[largest].share), parts[largest].text);
+        parts[largest].share = 0;
+        comma = ", ";
+    }
+}
+
+static void add_share(struct part *unknown, struct part *known, const struct operator_row *op)
+{
+    if (!op->timed || !op->kernels || isnan(op->share))
+        return;
+    if (op->roofline.bound == BOUND_UNKNOWN)
+        unknown[op->kind].share += op->share;
+    else
+        known[op->roofline.bound].share += op->share;
+}
+
+/* Where the time went, on one line. A kernel without a shape has no class, and that share is said too. */
+static void print_classes(const struct session *session, FILE *out)
+{
+    struct part known[] = {[BOUND_MEMORY] = {"memory-bound", 0},
+                           [BOUND_COMPUTE] = {"compute-bound", 0},
+                           [BOUND_OVERHEAD] = {"overhead", 0},
+                           [BOUND_UNKNOWN] = {"", 0}};
+    struct part unknown[] = {[OPERATOR_GEMM] = {"GEMM of unknown class", 0},
+                             [OPERATOR_GEMV] = {"GEMV of unknown class", 0},
+                             [OPERATOR_LEVEL3] = {"level 3 of unknown class", 0},
+                             [OPERATOR_ATTENTION] = {"attention of unknown shape", 0},
+                             [OPERATOR_OTHER] = {"other kernels (no work model)", 0}};
+    struct part all[sizeof known / sizeof known[0] + sizeof unknown / sizeof unknown[0]];
+    char time[FORMAT_BYTES];
+    if (!(session->coverage.gpu_time_ns > 0))
+        return;
+    for (size_t i = 0; i < session->operator_count; i++)
+        add_share(unknown, known, &session->operators[i]);
+    memcpy(all, known, sizeof known);
+    memcpy(all + sizeof known / sizeof known[0], unknown, sizeof unknown);
+    print_label(out, "GPU time");
+    fprintf(out, "%s in kernels: ", format_duration(time, session->coverage.gpu_time_ns));
+    print_parts(out, all, sizeof all / sizeof all[0]);
+    fputc('\n', out);
 }
 
 static void print_failures(const struct session *session, FILE *out)
@@ -288,77 +403,57 @@ static void print_failures(const struct session *session, FILE *out)
     }
 }
 
-/* ---- advice ---- */
+/* ---- the whole ---- */
 
-static void print_shape(const struct operator_row *op, FILE *out)
+static void print_header(const struct session *session, size_t width, FILE *out)
 {
-    fprintf(out, "  M %" PRId64 "  N %" PRId64 "  K %" PRId64 ": ", op->work.m, op->work.n, op->work.k);
-}
-
-/* The dimension whose term of 1/M + 1/N + 1/K is largest. */
-static char short_side(const struct work *work)
-{
-    if (work->m <= work->n && work->m <= work->k)
-        return 'M';
-    return work->n <= work->k ? 'N' : 'K';
-}
-
-static void print_advice_of(const struct session *session, const struct operator_row *op, FILE *out)
-{
-    char rows[FORMAT_BYTES], more[FORMAT_BYTES];
-    print_shape(op, out);
-    if (isinf(op->rows_at_ridge))
-        fprintf(out, "no M makes it compute-bound, %c is too small for that", op->work.n <= op->work.k ? 'N' : 'K');
-    else
-        fprintf(out, "%c is the short side; compute-bound from M = %s on, %s more rows", short_side(&op->work),
-                format_rows(rows, op->rows_at_ridge), format_rows(more, ceil(op->rows_at_ridge) - (double)op->work.m));
-    if (op->roofline.flags & ROOFLINE_STARVED)
-        fprintf(out, "; starved: %" PRIu64 " blocks on %d SMs", op->widest_blocks,
-                session->devices[op->device].facts.sm_count);
-    fputc('\n', out);
-}
-
-static bool has_advice(const struct operator_row *op)
-{
-    return op->kind == OPERATOR_GEMM && op->of_call && op->work.weight != WORK_WEIGHT_NONE &&
-           op->roofline.bound == BOUND_MEMORY && !isnan(op->rows_at_ridge);
-}
-
-static void print_advice(const struct session *session, FILE *out)
-{
-    size_t printed = 0, left = 0;
-    for (size_t i = 0; i < session->operator_count; i++) {
-        const struct operator_row *op = &session->operators[i];
-        if (!has_advice(op))
-            continue;
-        if (printed == ADVICE_ROWS) {
-            left++;
-            continue;
-        }
-        if (!printed++)
-            fputs("\nmemory-bound GEMMs, by time:\n", out);
-        print_advice_of(session, op, out);
-    }
-    if (left)
-        fprintf(out, "  (%zu more; `--json` has m_star for each)\n", left);
-}
-
-bool report_text(const struct session *session, size_t rows, FILE *out)
-{
-    print_session(session, out);
+    print_session(session, width, out);
     for (size_t i = 0; i < session->device_count; i++)
         print_device(session, (int)i, out);
     if (!session->device_count) {
         print_label(out, "GPU");
         fputs("none described by the traces: no roof, no ridge, every class unknown\n", out);
     }
-    print_processes(session, out);
+    print_processes(session, width, out);
     print_coverage(session, out);
     print_failures(session, out);
+    print_classes(session, out);
+}
+
+static void print_footer(const struct session *session, size_t rows, FILE *out)
+{
+    if (session->operator_count) {
+        advice_print_meanings(session, rows, out);
+        lookalikes_print(session, rows, out);
+    }
+    advice_print(session, out);
+}
+
+/* What PRINT prints, in lines of at most WIDTH columns. */
+static bool print_wrapped(const struct session *session, size_t argument, size_t width, size_t indent, FILE *out,
+                          void (*print)(const struct session *session, size_t argument, FILE *out))
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *unwrapped = open_memstream(&text, &bytes);
+    if (!unwrapped)
+        return false;
+    print(session, argument, unwrapped);
+    bool printed = !fclose(unwrapped);
+    if (printed)
+        wrapped_text_print(text, width, indent, out);
+    free(text);
+    return printed;
+}
+
+bool report_text(const struct session *session, size_t rows, size_t width, FILE *out)
+{
+    enum { FOOTER_INDENT = 4 };
+    bool printed = print_wrapped(session, width, width, LABEL, out, print_header);
     if (session->operator_count) {
         fputc('\n', out);
-        operator_table_print(session, rows, out);
+        rows = operator_table_print(session, rows, width, out);
     }
-    print_advice(session, out);
-    return !fflush(out) && !ferror(out);
+    printed &= print_wrapped(session, rows, width, FOOTER_INDENT, out, print_footer);
+    return !fflush(out) && !ferror(out) && printed;
 }

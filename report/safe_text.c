@@ -100,3 +100,38 @@ void safe_text_cut(char *text, size_t width)
     memcpy(p, dots, width < 3 ? width + 1 : sizeof dots);
     p[width < 3 ? width : 3] = '\0';
 }
+
+/* The text behind its first COLUMNS characters. */
+static char *behind_columns(char *text, size_t columns)
+{
+    for (; *text; text++)
+        if (starts_character(*text) && columns-- == 0)
+            break;
+    return text;
+}
+
+void safe_text_cut_middle(char *text, size_t width)
+{
+    static const char dots[] = "...";
+    size_t taken = safe_text_width(text), shown = width > 3 ? width - 3 : 0, head = shown * 2 / 3;
+    if (taken <= width || shown < 6) {
+        safe_text_cut(text, width);
+        return;
+    }
+    char *cut = behind_columns(text, head), *tail = behind_columns(text, taken - (shown - head));
+    /* More than the dots' three bytes is left out: at least four columns are. */
+    memcpy(cut, dots, 3);
+    memmove(cut + 3, tail, strlen(tail) + 1);
+}
+
+void safe_text_cut_around(char *text, size_t width, size_t skip)
+{
+    size_t head = width / 3;
+    if (safe_text_width(text) > width && skip > head + 6 && width >= 24) {
+        size_t last = safe_text_width(text) - (width - head - 3);
+        char *cut = behind_columns(text, head), *tail = behind_columns(text, skip - 3 < last ? skip - 3 : last);
+        memcpy(cut, "...", 3);
+        memmove(cut + 3, tail, strlen(tail) + 1);
+    }
+    safe_text_cut(text, width);
+}

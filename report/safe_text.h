@@ -17,4 +17,11 @@ size_t safe_text_width(const char *text);
 /* Cuts TEXT in place to WIDTH columns, the last three of them dots if anything is cut off. */
 void safe_text_cut(char *text, size_t width);
 
+/* The same, with the dots after two thirds: a name's end often tells it apart. */
+void safe_text_cut_middle(char *text, size_t width);
+
+/* The WIDTH columns that begin after SKIP columns, with dots in place of what is left out between the text's head and
+ * them, and behind them. Shows a difference at SKIP that a cut in the middle would hide. */
+void safe_text_cut_around(char *text, size_t width, size_t skip);
+
 #endif

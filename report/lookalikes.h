@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Library calls that the table shows alike although they are different ones: what they differ in. */
+#ifndef REPORT_LOOKALIKES_H
+#define REPORT_LOOKALIKES_H
+
+#include <stdio.h>
+
+#include "classify/session.h"
+
+/* Of the first ROWS operators; a blank line and a heading first, nothing if no two look alike. */
+void lookalikes_print(const struct session *session, size_t rows, FILE *out);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/wrapped_text.h"
+
+#include <string.h>
+
+/* Bytes of LINE that WIDTH columns take, up to a blank behind START if there is one. */
+static size_t bytes_that_fit(const char *line, size_t bytes, size_t start, size_t width)
+{
+    size_t columns = 0, blank = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        if (line[i] == ' ' && i > start)
+            blank = i;
+        if (((unsigned char)line[i] & 0xc0) != 0x80 && columns++ == width)
+            return blank ? blank : i;
+    }
+    return bytes;
+}
+
+void wrapped_text_print(const char *text, size_t width, size_t indent, FILE *out)
+{
+    for (size_t line; *text; text += line + (text[line] == '\n')) {
+        line = strcspn(text, "\n");
+        size_t shown = bytes_that_fit(text, line, indent, width);
+        fprintf(out, "%.*s\n", (int)shown, text);
+        while (shown < line) {
+            shown += strspn(text + shown, " ");
+            size_t more = bytes_that_fit(text + shown, line - shown, 0, width - indent);
+            fprintf(out, "%*s%.*s\n", (int)indent, "", (int)more, text + shown);
+            shown += more;
+        }
+    }
+}
