@@ -47,7 +47,9 @@ static void print_command(FILE *out, const char *command, size_t width)
 static void print_session(const struct session *session, size_t width, FILE *out)
 {
     if (session->simulated)
-        fputs("SIMULATED GPU: every time below is the simulator's arithmetic, not a measurement.\n", out);
+        fputs("SIMULATED GPU: kernel times are the simulator's arithmetic, idle time is this host's; no GPU was "
+              "measured.\n",
+              out);
     if (session->info.command) {
         print_label(out, "command");
         print_command(out, session->info.command, width - LABEL);
