@@ -42,8 +42,8 @@ static void on_launch(void *user, int domain, uint32_t cbid, const void *data)
         return;
     struct kernel_timing_context *context = &kernel_timing_context;
     if (context->call_id) {
+        context->launches = context->last_launch ? context->launches + 1 : 1;
         launch_join_note(call->correlation_id, context->call_id, &context->last_launch);
-        context->launches++;
     } else {
         uint32_t no_chain = 0;
         launch_join_note(call->correlation_id, 0, &no_chain);

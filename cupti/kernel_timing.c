@@ -23,6 +23,7 @@
 _Thread_local struct kernel_timing_context kernel_timing_context __attribute__((tls_model("initial-exec")));
 _Atomic int kernel_timing_state_now;
 _Atomic int kernel_timing_external_now;
+_Atomic int kernel_timing_attention = 1;
 
 enum {
     PERIOD_BUSY_MS = 10,
@@ -53,9 +54,19 @@ static struct {
     uint64_t seen_at_flush;
 } ticking;
 
+/* The flag for calls is set before what it speaks of, and taken back after: a call that sees it looks itself. */
+static void set_state_and_join(enum kernel_timing_state state, bool external)
+{
+    atomic_store(&kernel_timing_attention, 1);
+    atomic_store_explicit(&kernel_timing_external_now, external, memory_order_release);
+    atomic_store_explicit(&kernel_timing_state_now, (int)state, memory_order_release);
+    if (state != KERNEL_TIMING_IDLE && !external)
+        atomic_store(&kernel_timing_attention, 0);
+}
+
 static void set_state(enum kernel_timing_state state)
 {
-    atomic_store_explicit(&kernel_timing_state_now, (int)state, memory_order_release);
+    set_state_and_join(state, false);
 }
 
 enum kernel_timing_state kernel_timing_state(void)
@@ -70,23 +81,41 @@ static bool is_on(void)
 
 /* ---- call path, behind the header's inline functions ---- */
 
-void kernel_timing_publish(enum trace_owner owner, uint64_t owner_id)
+static void publish(enum trace_owner owner, uint64_t owner_id)
 {
     struct kernel_timing_context *context = &kernel_timing_context;
     launch_join_publish(context->last_launch, context->launches, context->call_id, owner, owner_id);
     context->last_launch = 0;
 }
 
-void kernel_timing_external_push(uint64_t call_id)
+void kernel_timing_enter_slowly(void *stream, uint64_t call_id)
 {
-    kernel_timing_context.external = cupti_session_push(call_id);
+    kernel_timing_start_if_needed(stream);
+    kernel_timing_call_begin(call_id);
 }
 
-void kernel_timing_external_pop(enum trace_owner owner, uint64_t owner_id)
+void kernel_timing_external_push(uint64_t call_id)
 {
+    int errno_before = errno;
+    kernel_timing_context.external = cupti_session_push(call_id);
+    errno = errno_before;
+}
+
+static void external_pop(enum trace_owner owner, uint64_t owner_id)
+{
+    int errno_before = errno;
     kernel_timing_context.external = 0;
     cupti_session_pop();
+    errno = errno_before;
     launch_join_external_publish(kernel_timing_context.call_id, owner, owner_id);
+}
+
+void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id)
+{
+    if (kernel_timing_context.last_launch)
+        publish(owner, owner_id);
+    if (kernel_timing_context.external)
+        external_pop(owner, owner_id);
 }
 
 /* ---- ticks ---- */
@@ -269,7 +298,6 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
 /* In a forked child CUDA is unusable and the thread is gone. */
 static void in_forked_child(void)
 {
-    atomic_store(&kernel_timing_external_now, 0);
     atomic_store(&inline_ticks, 0);
     set_state(KERNEL_TIMING_FINISHED);
 }
@@ -286,8 +314,7 @@ static void start(const struct cuda_driver *driver, bool injected)
         return;
     }
     bool on = outcome == CUPTI_SESSION_STARTED;
-    set_state(on ? KERNEL_TIMING_ON : KERNEL_TIMING_OFF);
-    atomic_store_explicit(&kernel_timing_external_now, on && cupti_session_is_external(), memory_order_release);
+    set_state_and_join(on ? KERNEL_TIMING_ON : KERNEL_TIMING_OFF, on && cupti_session_is_external());
     pthread_atfork(NULL, NULL, in_forked_child);
     start_thread(); /* also without CUPTI: for the device facts */
     atexit(at_exit);
@@ -322,11 +349,6 @@ static bool is_capturing(const struct cuda_driver *driver, void *stream)
 
 void kernel_timing_start_slowly(void *stream)
 {
-    /* A process may make many calls before the driver is ready: look at the 1st, 2nd, 4th ... and then each 1024th. */
-    static _Atomic unsigned attempts;
-    unsigned n = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
-    if ((n & (n - 1)) != 0 && n % 1024 != 0)
-        return;
     int errno_before = errno;
     const struct cuda_driver *driver = cuda_driver_mapped();
     if (cuda_driver_is_initialized(driver) && !is_capturing(driver, NULL) &&
@@ -375,7 +397,6 @@ bool kernel_timing_finish(uint64_t timeout_ns)
         trace_note(trace_thread_get(), TRACE_NOTE_TIMING_CUT, 0,
                    "CUPTI did not hand over within %llu ms what it held at exit: the last kernels may be missing",
                    (unsigned long long)(timeout_ns / ms));
-    atomic_store(&kernel_timing_external_now, 0);
     set_state(KERNEL_TIMING_FINISHED);
     return done;
 }

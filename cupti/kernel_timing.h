@@ -18,15 +18,23 @@
 /* ---- call path ---- */
 
 struct kernel_timing_context {
-    uint64_t call_id;     /* the outermost call in flight in this thread, 0: none */
-    uint32_t last_launch; /* newest table entry made under it, index + 1; 0: none */
-    uint32_t launches;    /* entries made under it */
-    uint32_t external;    /* external correlation: an id was pushed */
-    uint32_t reserved[11];
+    uint64_t call_id; /* the outermost call in flight in this thread, 0: none */
+    union {
+        uint64_t pending; /* 0: neither, and the call's end has nothing to do */
+        struct {
+            uint32_t last_launch; /* newest table entry made under it, index + 1; 0: none */
+            uint32_t external;    /* external correlation: an id was pushed */
+        };
+    };
+    uint32_t launches;                /* entries made under it, if there is a last one */
+    uint32_t until_attempt, attempts; /* see kernel_timing_start_if_needed() */
+    uint32_t reserved[9];
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct kernel_timing_context) == 64, "one cache line");
 
+#pragma GCC visibility push(hidden)
 extern _Thread_local struct kernel_timing_context kernel_timing_context __attribute__((tls_model("initial-exec")));
+#pragma GCC visibility pop
 
 enum kernel_timing_state {
     KERNEL_TIMING_IDLE = 0,     /* not started yet */
@@ -35,21 +43,25 @@ enum kernel_timing_state {
     KERNEL_TIMING_OFF = 3,      /* switched off, refused or absent: shapes only, the reason is in the trace */
     KERNEL_TIMING_FINISHED = 4, /* the process is leaving; or a forked child, where nothing is timed */
 };
+#pragma GCC visibility push(hidden) /* reached without the global offset table */
 extern _Atomic int kernel_timing_state_now;
 extern _Atomic int kernel_timing_external_now; /* join by external correlation ids */
+extern _Atomic int kernel_timing_attention;    /* 0: neither idle nor external, calls need not look closer */
+#pragma GCC visibility pop
 
-void kernel_timing_publish(enum trace_owner owner, uint64_t owner_id);
+void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id);
 void kernel_timing_external_push(uint64_t call_id);
-void kernel_timing_external_pop(enum trace_owner owner, uint64_t owner_id);
 
 /* Only for the outermost call: a launch or library call made inside another one says nothing here, so that the outer one
  * owns its kernels. CALL_ID is trace_thread_next_call_id()'s; not 0. */
+static inline void kernel_timing_note_call(struct kernel_timing_context *context, uint64_t call_id)
+{
+    context->call_id = call_id;
+    context->pending = 0;
+}
 static inline void kernel_timing_call_begin(uint64_t call_id)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
-    context->call_id = call_id;
-    context->last_launch = 0;
-    context->launches = 0;
+    kernel_timing_note_call(&kernel_timing_context, call_id);
     if (__builtin_expect(atomic_load_explicit(&kernel_timing_external_now, memory_order_acquire), 0))
         kernel_timing_external_push(call_id);
 }
@@ -59,10 +71,8 @@ static inline void kernel_timing_call_begin(uint64_t call_id)
 static inline void kernel_timing_call_end(enum trace_owner owner, uint64_t owner_id)
 {
     struct kernel_timing_context *context = &kernel_timing_context;
-    if (context->last_launch)
-        kernel_timing_publish(owner, owner_id);
-    if (__builtin_expect(context->external, 0))
-        kernel_timing_external_pop(owner, owner_id);
+    if (__builtin_expect(context->pending != 0, 0))
+        kernel_timing_settle(owner, owner_id);
     context->call_id = 0;
 }
 
@@ -90,8 +100,25 @@ void kernel_timing_start_from_injection(void);
 void kernel_timing_start_slowly(void *stream);
 static inline void kernel_timing_start_if_needed(void *stream)
 {
-    if (__builtin_expect(atomic_load_explicit(&kernel_timing_state_now, memory_order_relaxed) == KERNEL_TIMING_IDLE, 0))
+    if (__builtin_expect(atomic_load_explicit(&kernel_timing_state_now, memory_order_relaxed) != KERNEL_TIMING_IDLE, 1))
+        return;
+    /* A process may make many calls before the driver is ready: a thread looks at its 1st, 2nd, 4th ... and each 1024th. */
+    struct kernel_timing_context *context = &kernel_timing_context;
+    if (__builtin_expect(context->until_attempt-- == 0, 0)) {
+        context->until_attempt = context->attempts < 1023 ? context->attempts : 1023; /* 0, 1, 3, 7 ... */
+        context->attempts += context->attempts + 1;
         kernel_timing_start_slowly(stream);
+    }
+}
+
+/* kernel_timing_start_if_needed() and kernel_timing_call_begin(): one load and three stores once started. */
+void kernel_timing_enter_slowly(void *stream, uint64_t call_id);
+static inline void kernel_timing_enter(void *stream, uint64_t call_id)
+{
+    if (__builtin_expect(atomic_load_explicit(&kernel_timing_attention, memory_order_acquire), 0))
+        kernel_timing_enter_slowly(stream, call_id);
+    else
+        kernel_timing_note_call(&kernel_timing_context, call_id);
 }
 
 /* Helper thread, every few milliseconds. Flushing while kernels are outstanding, reading records, clock anchors and device

@@ -4,8 +4,6 @@
  * becomes of the process. No lock, no allocation, no system call. */
 #include "preload/call_record.h"
 
-#include <errno.h>
-
 #include "cupti/kernel_timing.h"
 #include "preload/real_symbol.h"
 #include "preload/scalar.h"
@@ -18,7 +16,9 @@ _Thread_local struct preload_depth preload_depth;
         TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN                                                     \
     }
 
-const struct trace_signature call_signature_cublas = {
+/* All that is hashed into a signature before the arguments are filled in: copied whole, which is cheaper than clearing and
+ * setting, and leaves no byte undefined. */
+static const struct trace_signature signature_cublas = {
     .library = TRACE_LIBRARY_CUBLAS,
     .provenance = TRACE_EXACT,
     .batch = 1,
@@ -34,7 +34,7 @@ const struct trace_signature call_signature_cublas = {
 };
 
 /* Nothing is known before the descriptors are read. */
-const struct trace_signature call_signature_lt = {
+static const struct trace_signature signature_lt = {
     .kind = TRACE_CALL_GEMM,
     .library = TRACE_LIBRARY_CUBLASLT,
     .provenance = TRACE_DESCRIPTOR,
@@ -62,161 +62,314 @@ const struct trace_signature call_signature_lt = {
     .aux_ld = TRACE_UNKNOWN,
 };
 
-static void slot_set(uint64_t *field, uint64_t value)
+/* ---- what only the library knows ---- */
+
+static inline unsigned two_scalars(enum trace_scalar alpha, enum trace_scalar beta)
 {
-    __atomic_store_n(field, value, __ATOMIC_RELAXED);
+    return (unsigned)alpha | (unsigned)beta << 8;
 }
 
-static void slot_count(uint64_t *field)
+unsigned call_classify_scalars(uint8_t pointer_mode, const void *alpha, const void *beta, int type)
 {
-    __atomic_store_n(field, *field + 1, __ATOMIC_RELAXED);
-}
-
-/* Spelled out: a loop over an array built on the stack costs three times as much. */
-static inline void slot_begin(struct trace_slot *slot, const struct call_request *request)
-{
-    const struct trace_signature *s = &request->signature;
-    __atomic_store_n(&slot->argument[0], s->m, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[1], s->n, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[2], s->k, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[3], s->batch, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[4], s->ld[0], __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[5], s->ld[1], __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[6], s->ld[2], __ATOMIC_RELAXED);
-    slot_count(&slot->calls_begun);
-    slot_set(&slot->start_ticks, request->start_ticks);
-    __atomic_store_n(&slot->entry, s->entry, __ATOMIC_RELEASE);
-}
-
-bool call_record_begin(struct call_request *request)
-{
-    struct trace_thread *thread = preload_thread();
-    if (!thread)
-        return false;
-    kernel_timing_start_if_needed(NULL); /* cuBLAS tells the stream only afterwards */
-    request->thread = thread;
-    request->slot = trace_thread_slot(thread);
-    request->call_id = trace_thread_next_call_id(thread);
-    preload_depth.call = request->call_id;
-    kernel_timing_call_begin(request->call_id);
-    request->start_ticks = clock_ticks();
-    slot_begin(request->slot, request);
-    return true;
-}
-
-/* The library's own word for how HANDLE works. A getter that is missing or refuses leaves the value unknown. */
-static inline void ask_handle(struct call_request *request, const void *real)
-{
-    cublasHandle_t handle = request->handle;
-    if (!handle)
-        return;
-    cublasStatus_t (*get_mode)(cublasHandle_t, int *) = real_symbol_get(ASKED_cublasGetPointerMode_v2, real);
-    cublasStatus_t (*get_math)(cublasHandle_t, int *) = real_symbol_get(ASKED_cublasGetMathMode, real);
-    cublasStatus_t (*get_stream)(cublasHandle_t, cudaStream_t *) = real_symbol_get(ASKED_cublasGetStream_v2, real);
-    int mode, math;
-    cudaStream_t stream;
-    if (get_mode && get_mode(handle, &mode) == VENDOR_SUCCESS)
-        request->signature.pointer_mode = call_operation(mode);
-    if (get_math && get_math(handle, &math) == VENDOR_SUCCESS)
-        request->signature.math_mode = math;
-    if (get_stream && get_stream(handle, &stream) == VENDOR_SUCCESS)
-        request->stream = (uint64_t)(uintptr_t)stream;
-}
-
-/* Reads alpha and beta where the pointer mode says that they are on the host, and nowhere else. */
-static inline void read_scalars(struct call_request *request)
-{
-    struct trace_signature *s = &request->signature;
-    switch (s->pointer_mode) {
+    switch (pointer_mode) {
     case VENDOR_POINTER_HOST:
-        s->alpha = (uint8_t)scalar_classify(request->alpha, s->type_scale);
-        s->beta = (uint8_t)scalar_classify(request->beta, s->type_scale);
-        break;
+        return two_scalars(scalar_classify(alpha, type), scalar_classify(beta, type));
     case VENDOR_POINTER_DEVICE:
     case VENDOR_POINTER_DEVICE_VECTOR:
-        s->alpha = s->beta = TRACE_SCALAR_ON_DEVICE;
-        break;
+        return two_scalars(TRACE_SCALAR_ON_DEVICE, TRACE_SCALAR_ON_DEVICE);
     case VENDOR_POINTER_ALPHA_VECTOR_BETA_ZERO:
-        s->alpha = TRACE_SCALAR_ON_DEVICE;
-        s->beta = TRACE_SCALAR_ZERO;
-        break;
+        return two_scalars(TRACE_SCALAR_ON_DEVICE, TRACE_SCALAR_ZERO);
     case VENDOR_POINTER_ALPHA_VECTOR_BETA_HOST:
-        s->alpha = TRACE_SCALAR_ON_DEVICE;
-        s->beta = (uint8_t)scalar_classify(request->beta, s->type_scale);
-        break;
+        return two_scalars(TRACE_SCALAR_ON_DEVICE, scalar_classify(beta, type));
     default: /* not known where they are: not read */
-        break;
+        return two_scalars(TRACE_SCALAR_UNKNOWN, TRACE_SCALAR_UNKNOWN);
     }
 }
 
-static inline void ask_library(struct call_request *request, const void *real)
+struct call_answers call_answers_classified(int32_t math_mode, int pointer_mode, const struct call_event *event)
 {
-    if (__builtin_expect(request->scalars == CALL_SCALARS_BY_MODE, 1))
-        ask_handle(request, real);
-    else if (request->scalars == CALL_SCALARS_LT)
-        lt_shapes_read(&request->lt, real, &request->signature);
-    else
-        request->signature.pointer_mode = VENDOR_POINTER_HOST;
-    read_scalars(request);
+    uint8_t mode = call_operation(pointer_mode);
+    return (struct call_answers){
+        .modes = memo_pair((uint32_t)math_mode, mode) | CALL_SCALARS_CLASSIFIED,
+        .scalars = call_classify_scalars(mode, event->alpha, event->beta, call_scale_type(event)),
+    };
 }
 
-static uint32_t saturated(uint64_t ticks)
+struct call_getters call_getters;
+_Atomic int call_getters_state;
+
+static void remember_getters(struct call_getters found)
 {
-    return ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
+    int unknown = CALL_GETTERS_UNKNOWN;
+    if (!found.pointer_mode || !found.math_mode || !found.stream ||
+        !atomic_compare_exchange_strong(&call_getters_state, &unknown, CALL_GETTERS_BEING_SET))
+        return;
+    call_getters = found;
+    atomic_store_explicit(&call_getters_state, CALL_GETTERS_KNOWN, memory_order_release);
 }
 
-static uint64_t write_call(struct call_request *request, uint64_t end_ticks)
+/* A getter that is missing or refuses leaves its value unknown. */
+struct call_handle_state call_ask_one_by_one(cublasHandle_t handle, const void *real)
+{
+    struct call_handle_state state = {-1, TRACE_UNKNOWN, CALL_STREAM_UNKNOWN};
+    if (!handle)
+        return state;
+    const struct call_getters get = {
+        .pointer_mode = real_symbol_get(ASKED_cublasGetPointerMode_v2, real),
+        .math_mode = real_symbol_get(ASKED_cublasGetMathMode, real),
+        .stream = real_symbol_get(ASKED_cublasGetStream_v2, real),
+    };
+    remember_getters(get);
+    int mode, math;
+    cudaStream_t stream;
+    if (get.pointer_mode && get.pointer_mode(handle, &mode) == VENDOR_SUCCESS)
+        state.pointer_mode = mode;
+    if (get.math_mode && get.math_mode(handle, &math) == VENDOR_SUCCESS)
+        state.math_mode = math;
+    if (get.stream && get.stream(handle, &stream) == VENDOR_SUCCESS)
+        state.stream = (uint64_t)(uintptr_t)stream;
+    return state;
+}
+
+/* ---- signatures ---- */
+
+static void signature_fill(struct trace_signature *s, const struct call_shape *shape, int type_scale)
+{
+    *s = signature_cublas;
+    s->entry = (uint16_t)shape->facts;
+    s->kind = (uint8_t)(shape->facts >> 16);
+    s->batch_mode = (uint8_t)(shape->facts >> 24);
+    s->trans_a = (uint8_t)(shape->facts >> 32);
+    s->trans_b = (uint8_t)(shape->facts >> 40);
+    s->m = shape->m;
+    s->n = shape->n;
+    s->k = shape->k;
+    s->batch = shape->batch;
+    for (int i = 0; i < 4; i++) { /* D is C */
+        int operand = i < 3 ? i : 2;
+        s->ld[i] = shape->ld[operand];
+        s->batch_stride[i] = shape->batch_stride[operand];
+        s->type[i] = shape->type[operand];
+    }
+    s->type_compute = shape->type_compute;
+    s->type_scale = type_scale;
+}
+
+static void signature_set_scalars(struct trace_signature *s, unsigned scalars)
+{
+    s->alpha = (uint8_t)scalars;
+    s->beta = (uint8_t)(scalars >> 8);
+}
+
+static unsigned scalars_of(struct call_answers answers)
+{
+    uint32_t alpha = (uint32_t)answers.scalars, beta = (uint32_t)(answers.scalars >> 32);
+    if (answers.modes & CALL_SCALARS_CLASSIFIED)
+        return (unsigned)answers.scalars;
+    return two_scalars(scalar_classify_float(&alpha), scalar_classify_float(&beta));
+}
+
+static void signature_set_answers(struct trace_signature *s, struct call_answers answers)
+{
+    s->math_mode = (int32_t)answers.modes;
+    s->pointer_mode = (uint8_t)(answers.modes >> 32);
+    signature_set_scalars(s, scalars_of(answers));
+}
+
+/* ---- records ---- */
+
+/* With a signature that the thread's block may not hold yet. *PLACE: where it is now, 0 if the record was dropped. */
+static uint64_t write_with_signature(const struct call_event *event, struct trace_signature *signature,
+                                     uint64_t end_ticks, uint64_t *place)
 {
     uint64_t id = 0;
     uint32_t offset = 0;
-    struct trace_call *call =
-        trace_reserve_with(request->thread, TRACE_RECORD_SIGNATURE, &request->signature, sizeof request->signature,
-                           TRACE_RECORD_CALL, sizeof *call, &id, &offset);
+    struct trace_call *call = trace_reserve_with(event->thread, TRACE_RECORD_SIGNATURE, signature, sizeof *signature,
+                                                 TRACE_RECORD_CALL, sizeof *call, &id, &offset);
+    *place = call ? trace_place(event->thread, offset) : 0;
     if (!call)
-        return trace_content_id(&request->signature, sizeof request->signature);
-    call->signature_offset = offset;
-    call->duration_ticks = saturated(end_ticks - request->start_ticks);
-    call->start_ticks = request->start_ticks;
-    call->stream = request->stream;
-    for (int i = 0; i < 3; i++)
-        call->operand[i] = (uint64_t)(uintptr_t)request->operand[i];
-    call->call_id = request->call_id;
-    trace_commit(request->thread, call);
-    slot_count(&request->slot->calls_recorded);
+        return trace_content_id(signature, sizeof *signature);
+    call_finish(event, call, offset, end_ticks);
+    return id;
+}
+
+/* The set's second memo may know it. 0: it does not. */
+static uint64_t write_second(const struct call_shape *shape, const struct call_event *event,
+                             struct call_answers answers, uint64_t end_ticks)
+{
+    uint64_t id;
+    struct trace_thread *thread = event->thread;
+    const struct call_memo *memo = call_memo_set(call_memory(thread), shape) + 1;
+    struct trace_call *call = call_memo_is(memo, shape, answers, true)
+                                  ? trace_reserve_at(thread, memo->place, TRACE_RECORD_CALL, sizeof *call, &id)
+                                  : NULL;
+    if (!call)
+        return 0;
+    call_finish(event, call, trace_place_offset(memo->place), end_ticks);
+    return id;
+}
+
+static void remember(struct trace_thread *thread, const struct call_shape *shape, struct call_answers answers,
+                     uint64_t place)
+{
+    struct call_memo *set = call_memo_set(call_memory(thread), shape);
+    if (!call_memo_is(&set[0], shape, answers, true))
+        set[1] = set[0];
+    set[0].shape = *shape;
+    set[0].answers = answers;
+    set[0].place = place;
+}
+
+uint64_t call_write_anew(const struct call_shape *shape, const struct call_event *event, struct call_answers answers,
+                         uint64_t end_ticks)
+{
+    struct trace_signature signature;
+    uint64_t place, id = write_second(shape, event, answers, end_ticks);
+    if (id)
+        return id;
+    signature_fill(&signature, shape, call_scale_type(event));
+    signature_set_answers(&signature, answers);
+    id = write_with_signature(event, &signature, end_ticks, &place);
+    remember(event->thread, shape, answers, place);
     return id;
 }
 
 /* A call that failed may have had anything for arguments: only what was passed by value is kept. */
-static void write_failed(struct call_request *request, int status)
+static void write_failed(const struct call_event *event, struct trace_signature *signature, int status)
 {
     uint64_t id;
     uint32_t offset = 0;
-    request->signature.flags |= TRACE_SIGNATURE_ARGS_NOT_READ;
+    signature->flags |= TRACE_SIGNATURE_ARGS_NOT_READ;
     struct trace_call_failed *failed =
-        trace_reserve_with(request->thread, TRACE_RECORD_SIGNATURE, &request->signature, sizeof request->signature,
+        trace_reserve_with(event->thread, TRACE_RECORD_SIGNATURE, signature, sizeof *signature,
                            TRACE_RECORD_CALL_FAILED, sizeof *failed, &id, &offset);
-    slot_count(&request->slot->calls_failed);
+    event->thread->slot->calls_failed++;
     if (!failed)
         return;
     failed->signature_offset = offset;
     failed->status = status;
-    failed->start_ticks = request->start_ticks;
-    failed->call_id = request->call_id;
-    trace_commit(request->thread, failed);
+    failed->start_ticks = event->start_ticks;
+    failed->call_id = event->call_id;
+    trace_commit(event->thread, failed);
 }
 
-void call_record_end(struct call_request *request, int status, const void *real)
+void call_write_failed(const struct call_shape *shape, const struct call_event *event, int status)
+{
+    struct trace_signature signature;
+    signature_fill(&signature, shape, call_scale_type(event));
+    write_failed(event, &signature, status);
+}
+
+/* ---- cuBLASLt, whose shapes are in descriptors ---- */
+
+_Static_assert(LT_MEMOS == 2 * LT_SHAPES_LINES, "a sequence means something in its own line only");
+
+static inline struct lt_memo *lt_memo_of(struct trace_thread *thread, const struct lt_found *found, unsigned scalars)
+{
+    bool beta_zero = scalars >> 8 == TRACE_SCALAR_ZERO; /* programs use a descriptor with and without */
+    return &call_memory(thread)->lt[found->line * 2 + beta_zero];
+}
+
+static inline uint64_t lt_answers(const struct call_shape *shape, unsigned scalars)
+{
+    return (shape->facts & 0xffff) << 32 | scalars;
+}
+
+static __attribute__((noinline)) uint64_t write_lt_anew(const struct call_shape *shape, const struct call_event *event,
+                                                        const struct lt_descriptors *descriptors, const void *real,
+                                                        uint64_t end_ticks)
+{
+    struct trace_signature signature = signature_lt;
+    uint64_t place;
+    struct lt_found found = lt_shapes_read(descriptors, real, &signature);
+    unsigned scalars = call_classify_scalars(signature.pointer_mode, event->alpha, event->beta, signature.type_scale);
+    signature.entry = (uint16_t)shape->facts;
+    signature_set_scalars(&signature, scalars);
+    uint64_t id = write_with_signature(event, &signature, end_ticks, &place);
+    if (found.sequence)
+        *lt_memo_of(event->thread, &found, scalars) =
+            (struct lt_memo){.sequence = found.sequence, .answers = lt_answers(shape, scalars), .place = place};
+    return id;
+}
+
+static inline uint64_t write_lt(const struct call_shape *shape, const struct call_event *event,
+                                const struct lt_descriptors *descriptors, const void *real, uint64_t end_ticks)
+{
+    uint64_t id;
+    struct trace_thread *thread = event->thread;
+    struct lt_found found = lt_shapes_find(descriptors);
+    if (__builtin_expect(found.sequence != 0, 1)) {
+        unsigned scalars = call_classify_scalars(found.pointer_mode, event->alpha, event->beta, found.type_scale);
+        const struct lt_memo *memo = lt_memo_of(thread, &found, scalars);
+        struct trace_call *call = memo->sequence == found.sequence && memo->answers == lt_answers(shape, scalars)
+                                      ? trace_reserve_at(thread, memo->place, TRACE_RECORD_CALL, sizeof *call, &id)
+                                      : NULL;
+        if (__builtin_expect(call != NULL, 1)) {
+            call_finish(event, call, trace_place_offset(memo->place), end_ticks);
+            return id;
+        }
+    }
+    return write_lt_anew(shape, event, descriptors, real, end_ticks);
+}
+
+static __attribute__((noinline)) void write_lt_failed(const struct call_shape *shape, const struct call_event *event,
+                                                      int status)
+{
+    struct trace_signature signature = signature_lt;
+    signature.entry = (uint16_t)shape->facts;
+    write_failed(event, &signature, status);
+}
+
+void call_record_end_lt(const struct call_shape *shape, const struct call_event *event,
+                        const struct lt_descriptors *descriptors, int status, const void *real)
 {
     uint64_t end_ticks = clock_ticks();
-    int saved_errno = errno;
-    if (status == VENDOR_SUCCESS) {
-        ask_library(request, real);
-        kernel_timing_call_end(TRACE_OWNER_CALL, write_call(request, end_ticks));
+    if (__builtin_expect(thread_is_stale(), 0)) {
+        preload_depth.call = 0;
+        return;
+    }
+    int *error = trace_thread_errno(event->thread), error_before = *error;
+    if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
+        kernel_timing_call_end(TRACE_OWNER_CALL, write_lt(shape, event, descriptors, real, end_ticks));
     } else {
-        write_failed(request, status);
+        write_lt_failed(shape, event, status);
         kernel_timing_call_end(TRACE_OWNER_NONE, 0);
     }
-    __atomic_store_n(&request->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
-    preload_depth.call = 0;
-    errno = saved_errno;
+    call_leave(event->thread);
+    *error = error_before;
+}
+
+/* ---- types ---- */
+
+static int scale_type(int compute, int type_c)
+{
+    bool is_complex = type_c == VENDOR_C_32F || type_c == VENDOR_C_64F || type_c == VENDOR_C_16F ||
+                      type_c == VENDOR_C_16BF || type_c == VENDOR_C_8I;
+    switch (compute) {
+    case VENDOR_COMPUTE_16F:
+    case VENDOR_COMPUTE_16F_PEDANTIC:
+        return VENDOR_R_16F;
+    case VENDOR_COMPUTE_32I:
+    case VENDOR_COMPUTE_32I_PEDANTIC:
+        return VENDOR_R_32I;
+    case VENDOR_COMPUTE_64F:
+    case VENDOR_COMPUTE_64F_PEDANTIC:
+    case VENDOR_COMPUTE_64F_EMULATED_FIXEDPOINT:
+        return is_complex ? VENDOR_C_64F : VENDOR_R_64F;
+    case VENDOR_COMPUTE_32F:
+    case VENDOR_COMPUTE_32F_PEDANTIC:
+    case VENDOR_COMPUTE_32F_FAST_16F:
+    case VENDOR_COMPUTE_32F_FAST_16BF:
+    case VENDOR_COMPUTE_32F_FAST_TF32:
+    case VENDOR_COMPUTE_32F_EMULATED_16BFX9:
+        return is_complex ? VENDOR_C_32F : VENDOR_R_32F;
+    default:
+        return TRACE_UNKNOWN;
+    }
+}
+
+int call_scale_type(const struct call_event *event)
+{
+    return event->type_scale == CALL_SCALE_BY_TYPES ? scale_type(event->type_compute, event->type_c)
+                                                    : event->type_scale;
 }

@@ -1,50 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a cuBLAS call's arguments to its record. A wrapper fills a struct call_request from by-value arguments and
- * addresses, following no pointer (the words of cublas_calls.def are its assignments, see cublas_wrappers.c). */
+/* From a cuBLAS call's arguments to its record. A wrapper fills a struct call_shape from by-value arguments and a struct
+ * call_event from addresses, following no pointer (the words of cublas_calls.def are its assignments, see
+ * cublas_wrappers.c). What every call passes through is inline, so that a wrapper's arguments stay where they are. */
 #ifndef PRELOAD_CALL_RECORD_H
 #define PRELOAD_CALL_RECORD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cupti/kernel_timing.h"
+#include "preload/call_memo.h"
 #include "preload/cublas_types.h"
 #include "preload/depth.h"
 #include "preload/lt_shapes.h"
 #include "preload/preload.h"
+#include "preload/real_symbol.h"
+#include "preload/scalar.h"
+#include "trace/clock.h"
 #include "trace/trace.h"
 #include "trace/trace_writer.h"
 
 enum call_scalars {
     CALL_SCALARS_BY_MODE = 1, /* pointers; the handle's pointer mode tells whether the host may read them */
     CALL_SCALARS_BY_VALUE,    /* pointers into the wrapper's own arguments */
-    CALL_SCALARS_LT,          /* pointers; the descriptor's pointer mode tells */
 };
 
 #define CALL_STREAM_UNKNOWN UINT64_MAX
 
-struct call_request {
-    struct trace_signature signature; /* complete but for what only the library knows: modes, scalars, descriptors */
+/* A struct of a wrapper's own, which only copies of are passed on: the compiler keeps it apart, where its parts are. */
+struct call_event {
+    struct trace_thread *thread;
+    uint64_t start_ticks, call_id;
     uint64_t stream;
     cublasHandle_t handle;
     const void *alpha, *beta;
     const void *operand[3];
+    /* of cuBLAS: */
     enum call_scalars scalars;
-    struct lt_descriptors lt;
-    /* between begin and end */
-    struct trace_thread *thread;
-    struct trace_slot *slot;
-    uint64_t start_ticks, call_id;
+    int type_scale; /* CALL_SCALE_BY_TYPES: not looked up yet */
+    int type_compute, type_c;
+    int kind, batch_mode;
+    int trans_a, trans_b; /* as they came */
 };
-
-/* False: nobody records this call, make it and return. To be asked only if call_record_wanted(). */
-bool call_record_begin(struct call_request *request);
-/* REAL: the function that was called. */
-void call_record_end(struct call_request *request, int status, const void *real);
-
-static inline bool call_record_wanted(void)
-{
-    return !preload_depth.call && !atomic_load_explicit(&preload_off, memory_order_relaxed);
-}
 
 static inline uint8_t call_operation(int operation)
 {
@@ -68,36 +65,212 @@ static inline uint8_t call_operation_of_char(char c)
     }
 }
 
-/* What alpha and beta are in the Ex functions: fixed by the compute type, and complex where C is (cublasGemmEx's table). */
-static inline int call_scale_type(int compute, int type_c)
+/* What alpha and beta are. In the Ex functions it is fixed by the compute type, and complex where C is (cublasGemmEx's
+ * table). */
+#define CALL_SCALE_BY_TYPES (-2)
+int call_scale_type(const struct call_event *event);
+
+static inline __attribute__((always_inline)) bool call_scale_is_float(const struct call_event *event)
 {
-    bool is_complex = type_c == VENDOR_C_32F || type_c == VENDOR_C_64F || type_c == VENDOR_C_16F ||
-                      type_c == VENDOR_C_16BF || type_c == VENDOR_C_8I;
-    switch (compute) {
-    case VENDOR_COMPUTE_16F:
-    case VENDOR_COMPUTE_16F_PEDANTIC:
-        return VENDOR_R_16F;
-    case VENDOR_COMPUTE_32I:
-    case VENDOR_COMPUTE_32I_PEDANTIC:
-        return VENDOR_R_32I;
-    case VENDOR_COMPUTE_64F:
-    case VENDOR_COMPUTE_64F_PEDANTIC:
-    case VENDOR_COMPUTE_64F_EMULATED_FIXEDPOINT:
-        return is_complex ? VENDOR_C_64F : VENDOR_R_64F;
-    case VENDOR_COMPUTE_32F:
-    case VENDOR_COMPUTE_32F_PEDANTIC:
-    case VENDOR_COMPUTE_32F_FAST_16F:
-    case VENDOR_COMPUTE_32F_FAST_16BF:
-    case VENDOR_COMPUTE_32F_FAST_TF32:
-    case VENDOR_COMPUTE_32F_EMULATED_16BFX9:
-        return is_complex ? VENDOR_C_32F : VENDOR_R_32F;
-    default:
-        return TRACE_UNKNOWN;
-    }
+    const unsigned real = 1u << VENDOR_R_32F | 1u << VENDOR_R_16F | 1u << VENDOR_R_16BF;
+    if (event->type_scale != CALL_SCALE_BY_TYPES)
+        return event->type_scale == VENDOR_R_32F;
+    return event->type_compute == VENDOR_COMPUTE_32F && (unsigned)event->type_c < 32 && (real >> event->type_c & 1);
 }
 
-/* All that hashed into a signature before a wrapper fills in what its arguments say: copied whole, which is cheaper than
- * clearing and setting, and leaves no byte undefined. */
-extern const struct trace_signature call_signature_cublas, call_signature_lt;
+/* Entry, kind, batch mode, operations: 16, 8, 8, 8, 8 bits. */
+static inline __attribute__((always_inline)) uint64_t call_facts(unsigned entry, const struct call_event *event)
+{
+    unsigned trans_a = (unsigned)event->trans_a, trans_b = (unsigned)event->trans_b;
+    if (__builtin_expect((trans_a | trans_b) >= TRACE_U8_UNKNOWN, 0)) {
+        trans_a = call_operation(event->trans_a);
+        trans_b = call_operation(event->trans_b);
+    }
+    return (entry | (unsigned)event->kind << 16 | (unsigned)event->batch_mode << 24) |
+           (uint64_t)(trans_a | trans_b << 8) << 32;
+}
+
+/* ---- before the call ---- */
+
+/* NULL: nobody records this call, make it and return. */
+static inline struct trace_thread *call_record_thread(void)
+{
+    return __builtin_expect(!preload_depth.call, 1) ? preload_thread() : NULL;
+}
+
+static inline __attribute__((always_inline)) void call_record_begin(struct trace_thread *thread,
+                                                                    struct call_shape *shape, struct call_event *event)
+{
+    struct trace_slot *slot = thread->slot;
+    slot->argument[0] = shape->m;
+    slot->argument[1] = shape->n;
+    slot->argument[2] = shape->k;
+    slot->argument[3] = shape->batch;
+    slot->argument[4] = shape->ld[0];
+    slot->argument[5] = shape->ld[1];
+    slot->argument[6] = shape->ld[2];
+    slot->calls_begun++;
+    event->thread = thread;
+    event->call_id = trace_thread_take_call_id(thread);
+    preload_depth.call = event->call_id;
+    uint32_t entry = (uint16_t)shape->facts;
+    MEMO_SETTLE(*shape);
+    kernel_timing_enter(NULL, event->call_id); /* cuBLAS tells the stream only afterwards */
+    event->start_ticks = clock_ticks();
+    slot->start_ticks = event->start_ticks;
+    __atomic_store_n(&slot->entry, entry, __ATOMIC_RELEASE);
+}
+
+/* ---- after it: what only the library knows ---- */
+
+/* enum trace_scalar of alpha, of beta << 8. Reads them where the pointer mode says that they are on the host, and nowhere
+ * else; NULL and types that no scalar has are unknown. */
+unsigned call_classify_scalars(uint8_t pointer_mode, const void *alpha, const void *beta, int type);
+struct call_answers call_answers_classified(int32_t math_mode, int pointer_mode, const struct call_event *event);
+
+/* The usual scalars are compared bit by bit with those of the last call: that is cheaper than to say what they are. */
+static inline __attribute__((always_inline)) struct call_answers call_answers(int32_t math_mode, int pointer_mode,
+                                                                              const struct call_event *event)
+{
+    const void *alpha = event->alpha, *beta = event->beta;
+    if (__builtin_expect(pointer_mode == VENDOR_POINTER_HOST && alpha && beta && call_scale_is_float(event), 1)) {
+        uint32_t alpha_bits, beta_bits;
+        __builtin_memcpy(&alpha_bits, alpha, sizeof alpha_bits);
+        __builtin_memcpy(&beta_bits, beta, sizeof beta_bits);
+        return (struct call_answers){(uint32_t)math_mode, memo_pair(alpha_bits, beta_bits)};
+    }
+    struct call_event passed = *event;
+    return call_answers_classified(math_mode, pointer_mode, &passed);
+}
+
+/* What a handle's getters say; what one does not is unknown. */
+struct call_handle_state {
+    int pointer_mode, math_mode;
+    uint64_t stream;
+};
+struct call_handle_state call_ask_one_by_one(cublasHandle_t handle, const void *real);
+
+/* The three of them once all are known, for then they stay. */
+struct call_getters {
+    cublasStatus_t (*pointer_mode)(cublasHandle_t, int *), (*math_mode)(cublasHandle_t, int *);
+    cublasStatus_t (*stream)(cublasHandle_t, cudaStream_t *);
+};
+enum call_getters_state { CALL_GETTERS_UNKNOWN, CALL_GETTERS_BEING_SET, CALL_GETTERS_KNOWN };
+#pragma GCC visibility push(hidden)
+extern struct call_getters call_getters;
+extern _Atomic int call_getters_state;
+#pragma GCC visibility pop
+
+static inline __attribute__((always_inline)) struct call_handle_state call_ask_handle(cublasHandle_t handle,
+                                                                                      const void *real)
+{
+    bool known = atomic_load_explicit(&call_getters_state, memory_order_acquire) == CALL_GETTERS_KNOWN;
+    if (__builtin_expect(handle && known, 1)) {
+        struct call_handle_state state;
+        cudaStream_t stream;
+        cublasStatus_t status = call_getters.pointer_mode(handle, &state.pointer_mode);
+        status |= call_getters.math_mode(handle, &state.math_mode);
+        status |= call_getters.stream(handle, &stream);
+        state.stream = (uint64_t)(uintptr_t)stream;
+        if (__builtin_expect(status == VENDOR_SUCCESS, 1))
+            return state;
+    }
+    return call_ask_one_by_one(handle, real);
+}
+
+static inline __attribute__((always_inline)) struct call_answers call_ask_library(struct call_event *event,
+                                                                                  const void *real)
+{
+    if (event->scalars == CALL_SCALARS_BY_VALUE)
+        return call_answers(TRACE_UNKNOWN, VENDOR_POINTER_HOST, event);
+    struct call_handle_state state = call_ask_handle(event->handle, real);
+    event->stream = state.stream;
+    return call_answers(state.math_mode, state.pointer_mode, event);
+}
+
+/* ---- the record ---- */
+
+static inline __attribute__((always_inline)) void call_finish(const struct call_event *event, struct trace_call *call,
+                                                              uint32_t signature_offset, uint64_t end_ticks)
+{
+    uint64_t ticks = end_ticks - event->start_ticks;
+    call->signature_offset = signature_offset;
+    call->duration_ticks = ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
+    call->start_ticks = event->start_ticks;
+    call->stream = event->stream;
+    call->operand[0] = (uint64_t)(uintptr_t)event->operand[0];
+    call->operand[1] = (uint64_t)(uintptr_t)event->operand[1];
+    call->operand[2] = (uint64_t)(uintptr_t)event->operand[2];
+    call->call_id = event->call_id;
+    trace_commit_sized(event->thread, call, sizeof *call);
+    event->thread->slot->calls_recorded++;
+}
+
+/* Ids of the signature; for one that the thread's block may not hold yet, and may be dropped. */
+uint64_t call_write_anew(const struct call_shape *shape, const struct call_event *event, struct call_answers answers,
+                         uint64_t end_ticks);
+void call_write_failed(const struct call_shape *shape, const struct call_event *event, int status);
+
+/* Before others than the wrapper see SHAPE. */
+static inline __attribute__((always_inline)) void call_shape_complete(struct call_shape *shape,
+                                                                      const struct call_event *event)
+{
+    if (event->batch_mode != TRACE_BATCH_STRIDED)
+        shape->batch_stride[0] = shape->batch_stride[1] = shape->batch_stride[2] = 0;
+}
+
+static inline __attribute__((always_inline)) uint64_t
+call_write(struct call_shape *shape, const struct call_event *event, struct call_answers answers, uint64_t end_ticks)
+{
+    uint64_t id;
+    struct trace_thread *thread = event->thread;
+    const struct call_memo *memo = call_memo_set(call_memory(thread), shape);
+    if (__builtin_expect(call_memo_is(memo, shape, answers, event->batch_mode == TRACE_BATCH_STRIDED), 1)) {
+        uint64_t place = memo->place;
+        struct trace_call *call = trace_reserve_at(thread, place, TRACE_RECORD_CALL, sizeof *call, &id);
+        if (__builtin_expect(call != NULL, 1)) {
+            call_finish(event, call, trace_place_offset(place), end_ticks);
+            return id;
+        }
+    }
+    struct call_event passed = *event;
+    call_shape_complete(shape, event);
+    return call_write_anew(shape, &passed, answers, end_ticks);
+}
+
+static inline void call_leave(struct trace_thread *thread)
+{
+    __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's calls use the thread's memory from here on */
+    preload_depth.call = 0;
+}
+
+/* REAL: the function that was called. In a child that a signal handler forked inside of it, all that EVENT leads to may be
+ * gone. */
+static inline __attribute__((always_inline)) void call_record_end(struct call_shape *shape, struct call_event *event,
+                                                                  int status, const void *real)
+{
+    uint64_t end_ticks = clock_ticks();
+    if (__builtin_expect(thread_is_stale(), 0)) {
+        preload_depth.call = 0;
+        return;
+    }
+    int *error = trace_thread_errno(event->thread), error_before = *error;
+    if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
+        struct call_answers answers = call_ask_library(event, real);
+        kernel_timing_call_end(TRACE_OWNER_CALL, call_write(shape, event, answers, end_ticks));
+    } else {
+        struct call_event passed = *event;
+        call_shape_complete(shape, event);
+        call_write_failed(shape, &passed, status);
+        kernel_timing_call_end(TRACE_OWNER_NONE, 0);
+    }
+    call_leave(event->thread);
+    *error = error_before;
+}
+
+/* The same for cuBLASLt, where SHAPE says no more than the entry and what the slot shows. */
+void call_record_end_lt(const struct call_shape *shape, const struct call_event *event,
+                        const struct lt_descriptors *descriptors, int status, const void *real);
 
 #endif

@@ -8,49 +8,65 @@
 
 /* clang-format off */
 
-#define SET(field) request.signature.field
-#define SET4(field, a_, b_, c_, d_) SET(field[0]) = (a_), SET(field[1]) = (b_), SET(field[2]) = (c_), SET(field[3]) = (d_)
+#define SET(field) shape.field
+#define SET3(field, a_, b_, c_) SET(field[0]) = (a_), SET(field[1]) = (b_), SET(field[2]) = (c_)
 
 #define GEMM(transa, transb, m_, n_, k_)                                                                                 \
-    SET(trans_a) = call_operation(transa), SET(trans_b) = call_operation(transb), GEMM_SIZES(m_, n_, k_)
-#define GEMM_SIZES(m_, n_, k_) SET(kind) = TRACE_CALL_GEMM, SET(m) = (m_), SET(n) = (n_), SET(k) = (k_)
-#define GEMV(trans, m_, n_) SET(trans_a) = call_operation(trans), GEMV_SIZES(m_, n_)
-#define GEMV_SIZES(m_, n_) SET(kind) = TRACE_CALL_GEMV, SET(m) = (m_), SET(n) = (n_), SET(k) = 1
-#define LEGACY_OPERATIONS(a, b) SET(trans_a) = call_operation_of_char(a), SET(trans_b) = call_operation_of_char(b)
+    event.trans_a = (int)(transa), event.trans_b = (int)(transb), GEMM_SIZES(m_, n_, k_)
+#define GEMM_SIZES(m_, n_, k_) event.kind = TRACE_CALL_GEMM, SET(m) = (m_), SET(n) = (n_), SET(k) = (k_)
+#define GEMV(trans, m_, n_) event.trans_a = (int)(trans), GEMV_SIZES(m_, n_)
+#define GEMV_SIZES(m_, n_) event.kind = TRACE_CALL_GEMV, SET(m) = (m_), SET(n) = (n_), SET(k) = 1
+#define LEGACY_OPERATIONS(a, b) event.trans_a = call_operation_of_char(a), event.trans_b = call_operation_of_char(b)
 #define LT_DESCRIPTORS(desc_, a, b, c, d)                                                                                \
-    request.lt.desc = (desc_), request.lt.layout[0] = (a), request.lt.layout[1] = (b), request.lt.layout[2] = (c),       \
-    request.lt.layout[3] = (d)
+    descriptors.desc = (desc_), descriptors.layout[0] = (a), descriptors.layout[1] = (b), descriptors.layout[2] = (c),   \
+    descriptors.layout[3] = (d), SET(m) = TRACE_UNKNOWN, SET(n) = TRACE_UNKNOWN, SET(k) = TRACE_UNKNOWN,                 \
+    SET(batch) = TRACE_UNKNOWN, SET3(ld, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN)
 
 #define NO_BATCH (void)0
-#define POINTER_BATCH(count) SET(batch_mode) = TRACE_BATCH_POINTERS, SET(batch) = (count)
+#define POINTER_BATCH(count) event.batch_mode = TRACE_BATCH_POINTERS, SET(batch) = (count)
 #define STRIDED_BATCH(count, a, b, c)                                                                                    \
-    SET(batch_mode) = TRACE_BATCH_STRIDED, SET(batch) = (count), SET4(batch_stride, a, b, c, c)
-#define LD(a, b, c) SET4(ld, a, b, c, c)
+    event.batch_mode = TRACE_BATCH_STRIDED, SET(batch) = (count), SET3(batch_stride, a, b, c)
+#define LD(a, b, c) SET3(ld, a, b, c)
 
 #define TYPES_S TYPES_FIXED(VENDOR_R_32F, VENDOR_R_32F, VENDOR_R_32F, VENDOR_COMPUTE_32F, VENDOR_R_32F)
 #define TYPES_D TYPES_FIXED(VENDOR_R_64F, VENDOR_R_64F, VENDOR_R_64F, VENDOR_COMPUTE_64F, VENDOR_R_64F)
 #define TYPES_C TYPES_FIXED(VENDOR_C_32F, VENDOR_C_32F, VENDOR_C_32F, VENDOR_COMPUTE_32F, VENDOR_C_32F)
 #define TYPES_Z TYPES_FIXED(VENDOR_C_64F, VENDOR_C_64F, VENDOR_C_64F, VENDOR_COMPUTE_64F, VENDOR_C_64F)
 #define TYPES_H TYPES_FIXED(VENDOR_R_16F, VENDOR_R_16F, VENDOR_R_16F, VENDOR_COMPUTE_16F, VENDOR_R_16F)
-#define TYPES(a, b, c, compute) TYPES_FIXED(a, b, c, compute, call_scale_type(compute, c))
+#define TYPES(a, b, c, compute)                                                                                          \
+    TYPES_FIXED(a, b, c, compute, CALL_SCALE_BY_TYPES), event.type_c = (c), event.type_compute = (compute)
 #define TYPES_FIXED(a, b, c, compute, scale)                                                                             \
-    SET4(type, a, b, c, c), SET(type_compute) = (compute), SET(type_scale) = (scale)
+    SET3(type, a, b, c), SET(type_compute) = (compute), event.type_scale = (scale)
 
 #define OPERANDS(a, b, d)                                                                                                \
-    request.operand[0] = (const void *)(a), request.operand[1] = (const void *)(b), request.operand[2] = (const void *)(d)
+    event.operand[0] = (const void *)(a), event.operand[1] = (const void *)(b), event.operand[2] = (const void *)(d)
 #define SCALARS(handle_, alpha_, beta_)                                                                                  \
-    request.stream = CALL_STREAM_UNKNOWN, request.handle = (handle_), request.alpha = (alpha_), request.beta = (beta_),  \
-    request.scalars = CALL_SCALARS_BY_MODE
+    event.stream = CALL_STREAM_UNKNOWN, event.handle = (handle_), event.alpha = (alpha_), event.beta = (beta_),          \
+    event.scalars = CALL_SCALARS_BY_MODE
 #define LEGACY_SCALARS(alpha_, beta_)                                                                                    \
-    request.stream = CALL_STREAM_UNKNOWN, request.alpha = &(alpha_), request.beta = &(beta_),                            \
-    request.scalars = CALL_SCALARS_BY_VALUE
+    event.stream = CALL_STREAM_UNKNOWN, event.alpha = &(alpha_), event.beta = &(beta_),                                  \
+    event.scalars = CALL_SCALARS_BY_VALUE
 #define LT_SCALARS(alpha_, beta_)                                                                                        \
-    request.alpha = (alpha_), request.beta = (beta_), request.scalars = CALL_SCALARS_LT
-#define STREAM(stream_) request.stream = (uint64_t)(uintptr_t)(stream_)
+    event.alpha = (alpha_), event.beta = (beta_)
+#define STREAM(stream_) event.stream = (uint64_t)(uintptr_t)(stream_)
 
-/* Every field that is read later is set here or by the words of the table; signatures start as a whole. */
-#define FILL(base, entry_id, ...) (request.signature = (base), SET(entry) = (entry_id), __VA_ARGS__)
-#define BASE(symbol) (ENTRY_##symbol == ENTRY_cublasLtMatmul ? call_signature_lt : call_signature_cublas)
+/* Every byte of a cuBLAS shape but strides is set here or by the words of the table; not as a whole, which costs twice. */
+#define FILL(entry_id, ...)                                                                                              \
+    (event.batch_mode = TRACE_BATCH_NONE, SET(batch) = 1, event.kind = TRACE_CALL_GEMM,                                  \
+     event.trans_a = 0, event.trans_b = 0, event.type_scale = TRACE_UNKNOWN, __VA_ARGS__,                                \
+     SET(facts) = call_facts(entry_id, &event))
+
+/* Only copies leave, see struct call_event. */
+#define END(symbol) END_IF(ENTRY_##symbol == ENTRY_cublasLtMatmul)
+#define END_IF(is_lt)                                                                                                    \
+    do {                                                                                                                 \
+        if (is_lt) {                                                                                                     \
+            struct call_event passed = event;                                                                            \
+            call_record_end_lt(&shape, &passed, &descriptors, status, (const void *)real);                               \
+        } else {                                                                                                         \
+            call_record_end(&shape, &event, status, (const void *)real);                                                 \
+        }                                                                                                                \
+    } while (0)
 
 #define CREATED(pointer) ((pointer) ? (const void *)*(pointer) : NULL)
 
@@ -64,17 +80,23 @@
 #define CALL(symbol, parameters, arguments, ...)                                                                         \
     cublasStatus_t symbol parameters                                                                                     \
     {                                                                                                                    \
-        cublasStatus_t(*real) parameters = real_symbol_get(ENTRY_##symbol, __builtin_return_address(0));                 \
-        if (!real)                                                                                                       \
-            return VENDOR_CUBLAS_NOT_INITIALIZED;                                                                        \
-        if (!call_record_wanted())                                                                                       \
+        cublasStatus_t(*real) parameters = real_symbol_known(ENTRY_##symbol);                                            \
+        if (__builtin_expect(!real, 0)) {                                                                                \
+            real = real_symbol_find(ENTRY_##symbol, __builtin_return_address(0));                                        \
+            if (!real)                                                                                                   \
+                return VENDOR_CUBLAS_NOT_INITIALIZED;                                                                    \
+        }                                                                                                                \
+        struct trace_thread *thread = call_record_thread();                                                              \
+        if (!thread)                                                                                                     \
             return real arguments;                                                                                       \
-        struct call_request request;                                                                                     \
-        FILL(BASE(symbol), ENTRY_##symbol, __VA_ARGS__);                                                                 \
-        if (!call_record_begin(&request))                                                                                \
-            return real arguments;                                                                                       \
+        _Alignas(16) struct call_shape shape;                                                                            \
+        struct call_event event;                                                                                         \
+        struct lt_descriptors descriptors;                                                                               \
+        (void)descriptors;                                                                                               \
+        FILL(ENTRY_##symbol, __VA_ARGS__);                                                                               \
+        call_record_begin(thread, &shape, &event);                                                                       \
         cublasStatus_t status = real arguments;                                                                          \
-        call_record_end(&request, status, (const void *)real);                                                           \
+        END(symbol);                                                                                                     \
         return status;                                                                                                   \
     }
 
@@ -85,12 +107,15 @@
         void(*real) parameters = real_symbol_get(ENTRY_##symbol, __builtin_return_address(0));                           \
         if (!real)                                                                                                       \
             return;                                                                                                      \
-        struct call_request request;                                                                                     \
-        FILL(BASE(symbol), ENTRY_##symbol, __VA_ARGS__);                                                                 \
-        bool recorded = call_record_wanted() && call_record_begin(&request);                                             \
+        struct trace_thread *thread = call_record_thread();                                                              \
+        _Alignas(16) struct call_shape shape;                                                                            \
+        struct call_event event;                                                                                         \
+        FILL(ENTRY_##symbol, __VA_ARGS__);                                                                               \
+        if (thread)                                                                                                      \
+            call_record_begin(thread, &shape, &event);                                                                   \
         real arguments;                                                                                                  \
-        if (recorded)                                                                                                    \
-            call_record_end(&request, VENDOR_SUCCESS, (const void *)real);                                               \
+        if (thread)                                                                                                      \
+            call_record_end(&shape, &event, VENDOR_SUCCESS, (const void *)real);                                         \
     }
 
 #define DESCRIPTOR(symbol, parameters, arguments, changed)                                                               \

@@ -10,6 +10,8 @@ struct preload_depth {
     uint64_t launch; /* the same for a kernel launch */
 };
 
+#pragma GCC visibility push(hidden)
 extern _Thread_local struct preload_depth preload_depth __attribute__((tls_model("initial-exec")));
+#pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,7 @@
 #include "preload/kernel_names.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "preload/preload.h"
@@ -18,10 +19,12 @@ struct name_slot {
     _Atomic(const char *) name;
     _Atomic uint64_t id;
     _Atomic unsigned written_in; /* preload_incarnation in which the name went to the trace */
+    _Atomic uint64_t version;    /* of all names, when this one was set */
 };
 
 static struct name_slot name_slots[NAME_SLOTS];
 static _Atomic unsigned long lost_count;
+_Atomic uint64_t kernel_names_changes;
 
 static unsigned first_slot(const void *key)
 {
@@ -67,12 +70,26 @@ void kernel_names_register(const void *key, const char *name)
     }
     atomic_store_explicit(&slot->written_in, 0, memory_order_release);
     atomic_store_explicit(&slot->name, name, memory_order_release);
+    uint64_t version = atomic_fetch_add_explicit(&kernel_names_changes, 1, memory_order_acq_rel) + 1;
+    atomic_store_explicit(&slot->version, version, memory_order_release);
+}
+
+/* Host stubs may ask for their handle before each launch: what is known already changes nothing. */
+static bool is_known(const void *handle, const struct name_slot *kernel)
+{
+    const struct name_slot *slot = find(handle);
+    if (!slot || slot == kernel)
+        return slot != NULL;
+    return atomic_load_explicit(&slot->name, memory_order_acquire) ==
+               atomic_load_explicit(&kernel->name, memory_order_acquire) &&
+           atomic_load_explicit(&slot->version, memory_order_acquire) >
+               atomic_load_explicit(&kernel->version, memory_order_acquire);
 }
 
 void kernel_names_alias(const void *handle, const void *key)
 {
     struct name_slot *slot = key ? find(key) : NULL;
-    if (slot && handle)
+    if (slot && handle && !is_known(handle, slot))
         kernel_names_register(handle, atomic_load_explicit(&slot->name, memory_order_acquire));
 }
 

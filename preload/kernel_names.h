@@ -4,6 +4,7 @@
 #ifndef PRELOAD_KERNEL_NAMES_H
 #define PRELOAD_KERNEL_NAMES_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "trace/trace_writer.h"
@@ -12,6 +13,15 @@
 void kernel_names_register(const void *key, const char *name);
 /* After __cudaGetKernel(): *HANDLE, as programs pass it to __cudaLaunchKernel(), is another key of the same kernel. */
 void kernel_names_alias(const void *handle, const void *key);
+
+/* Changes whenever a key came to mean a name, or another one. */
+#pragma GCC visibility push(hidden)
+extern _Atomic uint64_t kernel_names_changes;
+#pragma GCC visibility pop
+static inline uint64_t kernel_names_version(void)
+{
+    return atomic_load_explicit(&kernel_names_changes, memory_order_acquire);
+}
 
 /* Id of the kernel's name in this process's trace, 0: not known. Writes the name at its first use. */
 uint64_t kernel_names_id(struct trace_thread *thread, const void *key);

@@ -5,122 +5,86 @@
 
 #include <errno.h>
 
-#include "cupti/kernel_timing.h"
-#include "preload/entries.h"
-#include "preload/kernel_names.h"
-#include "trace/clock.h"
-
-static void slot_count(uint64_t *field)
+static void set_sizes(struct launch_shape *shape, const uint32_t *grid, const uint32_t *block, size_t shared_bytes)
 {
-    __atomic_store_n(field, *field + 1, __ATOMIC_RELAXED);
+    shape->grid_xy = memo_pair(grid[0], grid[1]);
+    shape->grid_z_block_x = memo_pair(grid[2], block[0]);
+    shape->block_yz = memo_pair(block[1], block[2]);
+    shape->entry_shared = memo_pair((uint32_t)shape->entry_shared, (uint32_t)shared_bytes);
 }
 
-/* The slot shows the outermost call. Of a launch it holds grid, block and dynamic shared memory where a gemm has sizes; a
- * config is not read before the real function has accepted it. */
-static void slot_begin(struct trace_slot *slot, const struct launch_request *r)
+uint64_t launch_read_config(const struct launch_event *event, struct launch_shape *shape)
 {
-    bool known = !r->runtime_config && !r->driver_config;
-    __atomic_store_n(&slot->argument[0], known ? (int64_t)r->grid[0] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[1], known ? (int64_t)r->grid[1] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[2], known ? (int64_t)r->grid[2] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[3], known ? (int64_t)r->block[0] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[4], known ? (int64_t)r->block[1] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[5], known ? (int64_t)r->block[2] : TRACE_UNKNOWN, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->argument[6], known ? (int64_t)r->shared_bytes : TRACE_UNKNOWN, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->start_ticks, r->start_ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->entry, r->entry, __ATOMIC_RELEASE);
-}
-
-bool launch_record_begin(struct launch_request *request)
-{
-    struct trace_thread *thread = preload_thread();
-    if (!thread)
-        return false;
-    if (!request->stream)
-        request->stream = request->default_stream;
-    kernel_timing_start_if_needed((void *)(uintptr_t)request->stream);
-    request->thread = thread;
-    request->slot = trace_thread_slot(thread);
-    request->call_id = trace_thread_next_call_id(thread);
-    preload_depth.launch = request->call_id;
-    request->start_ticks = clock_ticks();
-    slot_count(&request->slot->launches_begun);
-    if (!preload_depth.call) {
-        kernel_timing_call_begin(request->call_id);
-        slot_begin(request->slot, request);
-    }
-    return true;
-}
-
-/* The launch succeeded, so the real function has read the config before us. */
-static void read_config(struct launch_request *r)
-{
-    if (r->runtime_config) {
-        const cudaLaunchConfig_t *c = r->runtime_config;
+    uint64_t stream;
+    if (event->runtime_config) {
+        const cudaLaunchConfig_t *c = event->runtime_config;
         const uint32_t grid[3] = {c->gridDim.x, c->gridDim.y, c->gridDim.z};
         const uint32_t block[3] = {c->blockDim.x, c->blockDim.y, c->blockDim.z};
-        __builtin_memcpy(r->grid, grid, sizeof grid);
-        __builtin_memcpy(r->block, block, sizeof block);
-        r->shared_bytes = (uint32_t)c->dynamicSmemBytes;
-        r->stream = c->stream ? (uint64_t)(uintptr_t)c->stream : r->default_stream;
-    } else if (r->driver_config) {
-        const CUlaunchConfig *c = r->driver_config;
+        set_sizes(shape, grid, block, c->dynamicSmemBytes);
+        stream = (uint64_t)(uintptr_t)c->stream;
+    } else {
+        const CUlaunchConfig *c = event->driver_config;
         const uint32_t grid[3] = {c->gridDimX, c->gridDimY, c->gridDimZ};
         const uint32_t block[3] = {c->blockDimX, c->blockDimY, c->blockDimZ};
-        __builtin_memcpy(r->grid, grid, sizeof grid);
-        __builtin_memcpy(r->block, block, sizeof block);
-        r->shared_bytes = c->sharedMemBytes;
-        r->stream = c->hStream ? (uint64_t)(uintptr_t)c->hStream : r->default_stream;
+        set_sizes(shape, grid, block, c->sharedMemBytes);
+        stream = (uint64_t)(uintptr_t)c->hStream;
     }
+    return stream ? stream : event->default_stream;
 }
 
-static uint32_t saturated(uint64_t ticks)
+static void remember(struct trace_thread *thread, const struct launch_shape *shape, uint64_t place)
 {
-    return ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
+    struct launch_memo *set = launch_memo_set(call_memory(thread), shape);
+    if (!launch_memo_is(&set[0], shape))
+        set[1] = set[0];
+    set[0].shape = *shape;
+    set[0].place = place;
 }
 
-static uint64_t write_launch(struct launch_request *request, uint64_t end_ticks)
+static uint64_t write_with_shape(const struct launch_event *event, struct trace_launch_shape *content,
+                                 uint64_t end_ticks, uint64_t *place)
 {
-    struct trace_launch_shape shape = {
-        .name_id = kernel_names_id(request->thread, request->kernel),
-        .entry = request->entry,
-        .grid = {request->grid[0], request->grid[1], request->grid[2]},
-        .block = {request->block[0], request->block[1], request->block[2]},
-        .shared_bytes = request->shared_bytes,
-    };
     uint64_t id = 0;
     uint32_t offset = 0;
-    struct trace_launch *launch = trace_reserve_with(request->thread, TRACE_RECORD_LAUNCH_SHAPE, &shape, sizeof shape,
+    struct trace_launch *launch = trace_reserve_with(event->thread, TRACE_RECORD_LAUNCH_SHAPE, content, sizeof *content,
                                                      TRACE_RECORD_LAUNCH, sizeof *launch, &id, &offset);
+    *place = launch ? trace_place(event->thread, offset) : 0;
     if (!launch)
-        return trace_content_id(&shape, sizeof shape);
-    launch->shape_offset = offset;
-    launch->duration_ticks = saturated(end_ticks - request->start_ticks);
-    launch->start_ticks = request->start_ticks;
-    launch->stream = request->stream;
-    launch->call_id = request->call_id;
-    launch->parent_call_id = preload_depth.call;
-    trace_commit(request->thread, launch);
-    slot_count(&request->slot->launches_recorded);
+        return trace_content_id(content, sizeof *content);
+    launch_finish(event, launch, offset, end_ticks);
     return id;
 }
 
-void launch_record_end(struct launch_request *request, int status)
+static uint64_t write_second(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
 {
-    uint64_t end_ticks = clock_ticks(), id = 0;
-    int saved_errno = errno;
-    enum trace_owner owner = TRACE_OWNER_NONE;
-    if (status == VENDOR_SUCCESS) {
-        read_config(request);
-        id = write_launch(request, end_ticks);
-        owner = TRACE_OWNER_LAUNCH;
-    } else {
-        slot_count(&request->slot->launches_failed);
-    }
-    if (!preload_depth.call) {
-        kernel_timing_call_end(owner, id);
-        __atomic_store_n(&request->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
-    }
-    preload_depth.launch = 0;
-    errno = saved_errno;
+    uint64_t id;
+    struct trace_thread *thread = event->thread;
+    const struct launch_memo *memo = launch_memo_set(call_memory(thread), shape) + 1;
+    struct trace_launch *launch = launch_memo_is(memo, shape)
+                                      ? trace_reserve_at(thread, memo->place, TRACE_RECORD_LAUNCH, sizeof *launch, &id)
+                                      : NULL;
+    if (!launch)
+        return 0;
+    launch_finish(event, launch, trace_place_offset(memo->place), end_ticks);
+    return id;
+}
+
+uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
+{
+    uint64_t place, id = write_second(shape, event, end_ticks);
+    if (id)
+        return id;
+    int error_before = errno;
+    struct trace_launch_shape content = {
+        .name_id = kernel_names_id(event->thread, shape->kernel),
+        .entry = (uint32_t)shape->entry_shared,
+        .grid = {(uint32_t)shape->grid_xy, (uint32_t)(shape->grid_xy >> 32), (uint32_t)shape->grid_z_block_x},
+        .block = {(uint32_t)(shape->grid_z_block_x >> 32), (uint32_t)shape->block_yz,
+                  (uint32_t)(shape->block_yz >> 32)},
+        .shared_bytes = (uint32_t)(shape->entry_shared >> 32),
+    };
+    id = write_with_shape(event, &content, end_ticks, &place);
+    remember(event->thread, shape, place);
+    errno = error_before;
+    return id;
 }

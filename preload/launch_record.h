@@ -1,37 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a kernel launch's arguments to its record; the words of launch_calls.def. */
+/* From a kernel launch's arguments to its record; the words of launch_calls.def. What every launch passes through is
+ * inline, as in call_record.h. */
 #ifndef PRELOAD_LAUNCH_RECORD_H
 #define PRELOAD_LAUNCH_RECORD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cupti/kernel_timing.h"
+#include "preload/call_memo.h"
 #include "preload/cublas_types.h"
 #include "preload/depth.h"
+#include "preload/entries.h"
+#include "preload/kernel_names.h"
 #include "preload/preload.h"
+#include "trace/clock.h"
 #include "trace/trace_writer.h"
 
-struct launch_request {
-    const void *kernel; /* key of its name */
-    uint32_t entry;
-    uint32_t grid[3], block[3]; /* zeros with a config: it is read once the launch succeeded */
-    uint32_t shared_bytes;
-    uint32_t default_stream; /* what stream 0 means */
+/* A struct of a wrapper's own, which only copies of are passed on. */
+struct launch_event {
+    struct trace_thread *thread;
+    uint64_t start_ticks, call_id;
     uint64_t stream;
+    uint32_t default_stream; /* what stream 0 means */
     const cudaLaunchConfig_t *runtime_config;
     const CUlaunchConfig *driver_config;
-    /* between begin and end */
-    struct trace_thread *thread;
-    struct trace_slot *slot;
-    uint64_t start_ticks, call_id;
 };
 
-bool launch_record_begin(struct launch_request *request);
-void launch_record_end(struct launch_request *request, int status);
-
-static inline bool launch_record_wanted(void)
+/* NULL: nobody records this launch, make it and return. */
+static inline struct trace_thread *launch_record_thread(void)
 {
-    return !preload_depth.launch && !atomic_load_explicit(&preload_off, memory_order_relaxed);
+    return __builtin_expect(!preload_depth.launch, 1) ? preload_thread() : NULL;
+}
+
+static inline bool launch_has_config(const struct launch_event *event)
+{
+    return event->runtime_config || event->driver_config;
+}
+
+/* The slot shows the outermost call. Of a launch it holds grid, block and dynamic shared memory where a gemm has sizes; a
+ * config is not read before the real function has accepted it. */
+static inline __attribute__((always_inline)) void
+launch_slot_begin(struct trace_slot *slot, const struct launch_shape *shape, const struct launch_event *event)
+{
+    bool known = !launch_has_config(event);
+    slot->argument[0] = known ? (int64_t)(uint32_t)shape->grid_xy : TRACE_UNKNOWN;
+    slot->argument[1] = known ? (int64_t)(shape->grid_xy >> 32) : TRACE_UNKNOWN;
+    slot->argument[2] = known ? (int64_t)(uint32_t)shape->grid_z_block_x : TRACE_UNKNOWN;
+    slot->argument[3] = known ? (int64_t)(shape->grid_z_block_x >> 32) : TRACE_UNKNOWN;
+    slot->argument[4] = known ? (int64_t)(uint32_t)shape->block_yz : TRACE_UNKNOWN;
+    slot->argument[5] = known ? (int64_t)(shape->block_yz >> 32) : TRACE_UNKNOWN;
+    slot->argument[6] = known ? (int64_t)(shape->entry_shared >> 32) : TRACE_UNKNOWN;
+}
+
+static inline __attribute__((always_inline)) void
+launch_record_begin(struct trace_thread *thread, struct launch_shape *shape, struct launch_event *event)
+{
+    bool outermost = !preload_depth.call;
+    if (!event->stream)
+        event->stream = event->default_stream;
+    event->thread = thread;
+    event->call_id = trace_thread_take_call_id(thread);
+    shape->names = kernel_names_version(); /* before the name is looked up */
+    preload_depth.launch = event->call_id;
+    thread->slot->launches_begun++;
+    if (__builtin_expect(outermost, 1)) {
+        kernel_timing_enter((void *)(uintptr_t)event->stream, event->call_id);
+        launch_slot_begin(thread->slot, shape, event);
+    }
+    uint32_t entry = (uint32_t)shape->entry_shared;
+    MEMO_SETTLE(*shape);
+    event->start_ticks = clock_ticks();
+    if (__builtin_expect(outermost, 1)) {
+        thread->slot->start_ticks = event->start_ticks;
+        __atomic_store_n(&thread->slot->entry, entry, __ATOMIC_RELEASE);
+    }
+}
+
+/* ---- after the launch ---- */
+
+static inline __attribute__((always_inline)) void
+launch_finish(const struct launch_event *event, struct trace_launch *launch, uint32_t shape_offset, uint64_t end_ticks)
+{
+    uint64_t ticks = end_ticks - event->start_ticks;
+    launch->shape_offset = shape_offset;
+    launch->duration_ticks = ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
+    launch->start_ticks = event->start_ticks;
+    launch->stream = event->stream;
+    launch->call_id = event->call_id;
+    launch->parent_call_id = preload_depth.call;
+    trace_commit_sized(event->thread, launch, sizeof *launch);
+    event->thread->slot->launches_recorded++;
+}
+
+/* The launch succeeded, so the real function has read the config before us. Returns the stream. */
+uint64_t launch_read_config(const struct launch_event *event, struct launch_shape *shape);
+
+/* Ids of the shape; for one that the thread's block may not hold yet, and may be dropped. */
+uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks);
+
+static inline __attribute__((always_inline)) uint64_t launch_write(const struct launch_shape *shape,
+                                                                   const struct launch_event *event, uint64_t end_ticks)
+{
+    struct trace_thread *thread = event->thread;
+    const struct launch_memo *memo = launch_memo_set(call_memory(thread), shape);
+    if (__builtin_expect(launch_memo_is(memo, shape), 1)) {
+        uint64_t id, place = memo->place;
+        struct trace_launch *launch = trace_reserve_at(thread, place, TRACE_RECORD_LAUNCH, sizeof *launch, &id);
+        if (__builtin_expect(launch != NULL, 1)) {
+            launch_finish(event, launch, trace_place_offset(place), end_ticks);
+            return id;
+        }
+    }
+    struct launch_event passed = *event;
+    struct launch_shape asked = *shape;
+    return launch_write_anew(&asked, &passed, end_ticks);
+}
+
+static inline __attribute__((always_inline)) void launch_record_end(struct launch_shape *shape,
+                                                                    struct launch_event *event, int status)
+{
+    uint64_t end_ticks = clock_ticks(), id = 0;
+    struct trace_thread *thread = event->thread;
+    if (__builtin_expect(thread_is_stale(), 0)) { /* as in call_record_end() */
+        preload_depth.launch = 0;
+        return;
+    }
+    enum trace_owner owner = TRACE_OWNER_NONE;
+    if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
+        if (launch_has_config(event)) {
+            struct launch_event passed = *event;
+            struct launch_shape filled = *shape;
+            event->stream = launch_read_config(&passed, &filled);
+            *shape = filled;
+        }
+        id = launch_write(shape, event, end_ticks);
+        owner = TRACE_OWNER_LAUNCH;
+    } else {
+        thread->slot->launches_failed++;
+    }
+    if (__builtin_expect(!preload_depth.call, 1)) {
+        kernel_timing_call_end(owner, id);
+        __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's launches use the thread's memory from here on */
+    preload_depth.launch = 0;
 }
 
 #endif

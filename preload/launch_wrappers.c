@@ -8,13 +8,21 @@
 
 /* clang-format off */
 
-#define KERNEL(key) .kernel = (const void *)(key)
-#define DIM3(g, b) .grid = {(g).x, (g).y, (g).z}, .block = {(b).x, (b).y, (b).z}
-#define DIMS(gx, gy, gz, bx, by, bz) .grid = {(gx), (gy), (gz)}, .block = {(bx), (by), (bz)}
-#define SHARED(bytes) .shared_bytes = (uint32_t)(bytes)
-#define STREAM(stream_, default_) .stream = (uint64_t)(uintptr_t)(stream_), .default_stream = (default_)
-#define RUNTIME_CONFIG(config_, default_) .runtime_config = (config_), .default_stream = (default_)
-#define DRIVER_CONFIG(config_, default_) .driver_config = (config_), .default_stream = (default_)
+#define KERNEL(key) shape.kernel = (const void *)(key)
+#define DIMS(gx, gy, gz, bx, by, bz)                                                                                     \
+    shape.grid_xy = memo_pair(gx, gy), shape.grid_z_block_x = memo_pair(gz, bx), shape.block_yz = memo_pair(by, bz)
+#define DIM3(g, b) DIMS((g).x, (g).y, (g).z, (b).x, (b).y, (b).z)
+#define SHARED(bytes) shape.entry_shared |= (uint64_t)(bytes) << 32
+#define STREAM(stream_, default_) event.stream = (uint64_t)(uintptr_t)(stream_), event.default_stream = (default_)
+#define RUNTIME_CONFIG(config_, default_)                                                                                \
+    CONFIG_SIZES, event.runtime_config = (config_), event.default_stream = (default_)
+#define DRIVER_CONFIG(config_, default_)                                                                                 \
+    CONFIG_SIZES, event.driver_config = (config_), event.default_stream = (default_)
+#define CONFIG_SIZES DIMS(0, 0, 0, 0, 0, 0), SHARED(0)
+/* Every byte of a shape is set here or by the words of the table. */
+#define FILL(entry_id, ...)                                                                                              \
+    (shape.entry_shared = (entry_id), shape.kernel = NULL, event.stream = 0, event.runtime_config = NULL,                \
+     event.driver_config = NULL, __VA_ARGS__)
 
 /* ---- prototypes ---- */
 #define LAUNCH(result, missing, symbol, parameters, arguments, ...) PRELOAD_EXPORT result symbol parameters;
@@ -25,16 +33,21 @@
 #define LAUNCH(result, missing, symbol, parameters, arguments, ...)                                                      \
     result symbol parameters                                                                                             \
     {                                                                                                                    \
-        result(*real) parameters = real_symbol_get(ENTRY_##symbol, __builtin_return_address(0));                         \
-        if (!real)                                                                                                       \
-            return missing;                                                                                              \
-        if (!launch_record_wanted())                                                                                     \
+        result(*real) parameters = real_symbol_known(ENTRY_##symbol);                                                    \
+        if (__builtin_expect(!real, 0)) {                                                                                \
+            real = real_symbol_find(ENTRY_##symbol, __builtin_return_address(0));                                        \
+            if (!real)                                                                                                   \
+                return missing;                                                                                          \
+        }                                                                                                                \
+        struct trace_thread *thread = launch_record_thread();                                                            \
+        if (!thread)                                                                                                     \
             return real arguments;                                                                                       \
-        struct launch_request request = {.entry = ENTRY_##symbol, __VA_ARGS__};                                          \
-        if (!launch_record_begin(&request))                                                                              \
-            return real arguments;                                                                                       \
+        struct launch_shape shape;                                                                                       \
+        struct launch_event event;                                                                                       \
+        FILL(ENTRY_##symbol, __VA_ARGS__);                                                                               \
+        launch_record_begin(thread, &shape, &event);                                                                     \
         result status = real arguments;                                                                                  \
-        launch_record_end(&request, (int)status);                                                                        \
+        launch_record_end(&shape, &event, (int)status);                                                                  \
         return status;                                                                                                   \
     }
 

@@ -155,9 +155,14 @@ static void read_all(const struct lt_descriptors *d, lt_getter *get_desc, lt_get
 
 /* ---- remembering ---- */
 
+#if defined(__clang__)
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED _Pragma("GCC unroll 32")
+#endif
+
 enum {
     GENERATIONS = 4096,
-    LINES = 256,
     KEY_WORDS = 2 * (1 + LT_LAYOUTS), /* addresses, generations */
     CONTENT_WORDS = DESC_WORDS + LT_LAYOUTS * LAYOUT_WORDS,
     SHAPE_WORDS = sizeof(struct trace_signature) / 8,
@@ -165,12 +170,13 @@ enum {
 
 struct line {
     _Atomic uint64_t sequence; /* odd: being written; 0: never used */
+    _Atomic uint64_t facts;    /* pointer mode << 32, type of the scalars */
     _Atomic uint64_t key[KEY_WORDS];
     _Atomic uint64_t content[CONTENT_WORDS];
     _Atomic uint64_t shape[SHAPE_WORDS];
 } __attribute__((aligned(64)));
 
-static struct line lines[LINES];
+static struct line lines[LT_SHAPES_LINES];
 static _Atomic uint32_t generations[GENERATIONS];
 static _Atomic uint64_t found_count, read_count;
 
@@ -191,58 +197,137 @@ void lt_shapes_forget(const void *descriptor)
         atomic_fetch_add_explicit(generation_of(descriptor), 1, memory_order_release);
 }
 
-/* KEY and CONTENT as they are now. The address of C may be NULL. */
-static void take_key(const struct lt_descriptors *d, uint64_t *key)
+static const void *part_of(const struct lt_descriptors *d, int index)
 {
-    const void *part[1 + LT_LAYOUTS] = {d->desc, d->layout[LT_A], d->layout[LT_B], d->layout[LT_C], d->layout[LT_D]};
-    for (int i = 0; i <= LT_LAYOUTS; i++) {
-        key[i] = (uint64_t)(uintptr_t)part[i];
-        key[1 + LT_LAYOUTS + i] = part[i] ? atomic_load_explicit(generation_of(part[i]), memory_order_acquire) : 0;
-    }
+    return index ? (const void *)d->layout[index - 1] : (const void *)d->desc;
 }
 
-static void take_content(const struct lt_descriptors *d, uint64_t *content)
+static inline uint64_t generation_now(const void *part)
 {
-    memcpy(content, d->desc, DESC_WORDS * 8);
+    return part ? atomic_load_explicit(generation_of(part), memory_order_acquire) : 0;
+}
+
+static inline struct line *line_of(const struct lt_descriptors *d)
+{
+    /* Addresses only: a change overwrites the line in place. */
+    uint64_t h = (uint64_t)(uintptr_t)d->desc + 3 * (uint64_t)(uintptr_t)d->layout[LT_A] +
+                 5 * (uint64_t)(uintptr_t)d->layout[LT_B] + 7 * (uint64_t)(uintptr_t)d->layout[LT_C] +
+                 9 * (uint64_t)(uintptr_t)d->layout[LT_D];
+    return &lines[(mix(h) >> 16) % LT_SHAPES_LINES];
+}
+
+/* The address of C may be NULL. */
+static inline uint64_t key_difference(const struct line *line, const struct lt_descriptors *d)
+{
+    uint64_t difference = 0;
+    UNROLLED
+    for (int i = 0; i <= LT_LAYOUTS; i++) {
+        const void *part = part_of(d, i);
+        difference |= atomic_load_explicit(&line->key[i], memory_order_relaxed) ^ (uint64_t)(uintptr_t)part;
+        difference |= atomic_load_explicit(&line->key[1 + LT_LAYOUTS + i], memory_order_relaxed) ^ generation_now(part);
+    }
+    return difference;
+}
+
+typedef uint64_t opaque_word __attribute__((may_alias));
+
+/* The descriptors' own bytes with those that are remembered. */
+static inline __attribute__((always_inline)) uint64_t words_difference(const _Atomic uint64_t *there,
+                                                                       const void *descriptor, int words)
+{
+    const opaque_word *here = descriptor;
+    uint64_t difference = 0;
+    UNROLLED
+    for (int i = 0; i < words; i++)
+        difference |= atomic_load_explicit(&there[i], memory_order_relaxed) ^ here[i];
+    return difference;
+}
+
+static inline uint64_t content_difference(const struct line *line, const struct lt_descriptors *d)
+{
+    uint64_t difference = words_difference(line->content, d->desc, DESC_WORDS);
+    UNROLLED
+    for (int i = 0; i < LT_LAYOUTS; i++)
+        if (d->layout[i])
+            difference |= words_difference(line->content + DESC_WORDS + i * LAYOUT_WORDS, d->layout[i], LAYOUT_WORDS);
+    return difference;
+}
+
+static bool is_complete(const struct lt_descriptors *d)
+{
+    return d->desc && d->layout[LT_A] && d->layout[LT_B] && d->layout[LT_D];
+}
+
+static struct lt_found found_in(const struct line *line, uint64_t sequence, uint64_t facts)
+{
+    return (struct lt_found){.sequence = sequence,
+                             .line = (uint32_t)(line - lines),
+                             .type_scale = (int32_t)facts,
+                             .pointer_mode = (uint8_t)(facts >> 32)};
+}
+
+/* Sequence of the line if it holds D's shape, else 0. What else of the line was read counts only if still_holds(). */
+static inline uint64_t sequence_if_held(const struct line *line, const struct lt_descriptors *d)
+{
+    uint64_t sequence = atomic_load_explicit(&line->sequence, memory_order_acquire);
+    bool same = !(sequence & 1) && sequence && !key_difference(line, d) && !content_difference(line, d);
+    return same ? sequence : 0;
+}
+
+static inline bool still_holds(const struct line *line, uint64_t sequence)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&line->sequence, memory_order_relaxed) == sequence;
+}
+
+struct lt_found lt_shapes_find(const struct lt_descriptors *d)
+{
+    const struct lt_found none = {0};
+    if (!is_complete(d))
+        return none;
+    const struct line *line = line_of(d);
+    uint64_t sequence = sequence_if_held(line, d);
+    if (!sequence)
+        return none;
+    uint64_t facts = atomic_load_explicit(&line->facts, memory_order_relaxed);
+    return still_holds(line, sequence) ? found_in(line, sequence, facts) : none;
+}
+
+static struct lt_found recall(const struct line *line, const struct lt_descriptors *d,
+                              struct trace_signature *signature)
+{
+    uint64_t shape[SHAPE_WORDS], sequence = sequence_if_held(line, d);
+    if (!sequence)
+        return found_in(line, 0, 0);
+    for (int i = 0; i < SHAPE_WORDS; i++)
+        shape[i] = atomic_load_explicit(&line->shape[i], memory_order_relaxed);
+    uint64_t facts = atomic_load_explicit(&line->facts, memory_order_relaxed);
+    if (!still_holds(line, sequence))
+        return found_in(line, 0, 0);
+    memcpy(signature, shape, sizeof shape);
+    return found_in(line, sequence, facts);
+}
+
+/* What a line will say of the descriptors as they are before the getters are asked. */
+struct snapshot {
+    uint64_t key[KEY_WORDS], content[CONTENT_WORDS];
+};
+
+static void take_snapshot(const struct lt_descriptors *d, struct snapshot *taken)
+{
+    for (int i = 0; i <= LT_LAYOUTS; i++) {
+        const void *part = part_of(d, i);
+        taken->key[i] = (uint64_t)(uintptr_t)part;
+        taken->key[1 + LT_LAYOUTS + i] = generation_now(part);
+    }
+    memcpy(taken->content, d->desc, DESC_WORDS * 8);
     for (int i = 0; i < LT_LAYOUTS; i++) {
-        uint64_t *to = content + DESC_WORDS + i * LAYOUT_WORDS;
+        uint64_t *to = taken->content + DESC_WORDS + i * LAYOUT_WORDS;
         if (d->layout[i])
             memcpy(to, d->layout[i], LAYOUT_WORDS * 8);
         else
             memset(to, 0, LAYOUT_WORDS * 8);
     }
-}
-
-static struct line *line_of(const uint64_t *key)
-{
-    uint64_t h = 0;
-    for (int i = 0; i <= LT_LAYOUTS; i++) /* addresses only: a change overwrites the line in place */
-        h = mix(h ^ key[i]);
-    return &lines[h % LINES];
-}
-
-static bool words_equal(const _Atomic uint64_t *there, const uint64_t *here, int words)
-{
-    uint64_t difference = 0;
-    for (int i = 0; i < words; i++)
-        difference |= atomic_load_explicit(&there[i], memory_order_relaxed) ^ here[i];
-    return !difference;
-}
-
-static bool recall(struct line *line, const uint64_t *key, const uint64_t *content, struct trace_signature *signature)
-{
-    uint64_t shape[SHAPE_WORDS];
-    uint64_t before = atomic_load_explicit(&line->sequence, memory_order_acquire);
-    if (!before || before & 1 || !words_equal(line->key, key, KEY_WORDS) ||
-        !words_equal(line->content, content, CONTENT_WORDS))
-        return false;
-    for (int i = 0; i < SHAPE_WORDS; i++)
-        shape[i] = atomic_load_explicit(&line->shape[i], memory_order_relaxed);
-    atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&line->sequence, memory_order_relaxed) != before)
-        return false;
-    memcpy(signature, shape, sizeof shape);
-    return true;
 }
 
 static void store_words(_Atomic uint64_t *to, const uint64_t *from, int words)
@@ -251,19 +336,21 @@ static void store_words(_Atomic uint64_t *to, const uint64_t *from, int words)
         atomic_store_explicit(&to[i], from[i], memory_order_relaxed);
 }
 
-static void remember(struct line *line, const uint64_t *key, const uint64_t *content,
-                     const struct trace_signature *signature)
+static struct lt_found remember(struct line *line, const struct snapshot *taken,
+                                const struct trace_signature *signature)
 {
-    uint64_t shape[SHAPE_WORDS];
+    uint64_t shape[SHAPE_WORDS], facts = (uint64_t)signature->pointer_mode << 32 | (uint32_t)signature->type_scale;
     uint64_t sequence = atomic_load_explicit(&line->sequence, memory_order_relaxed);
     if (sequence & 1 || !atomic_compare_exchange_strong(&line->sequence, &sequence, sequence + 1))
-        return; /* another thread is at this line */
+        return found_in(line, 0, 0); /* another thread is at this line */
     atomic_thread_fence(memory_order_release);
     memcpy(shape, signature, sizeof shape);
-    store_words(line->key, key, KEY_WORDS);
-    store_words(line->content, content, CONTENT_WORDS);
+    store_words(line->key, taken->key, KEY_WORDS);
+    store_words(line->content, taken->content, CONTENT_WORDS);
     store_words(line->shape, shape, SHAPE_WORDS);
+    atomic_store_explicit(&line->facts, facts, memory_order_relaxed);
     atomic_store_explicit(&line->sequence, sequence + 2, memory_order_release);
+    return found_in(line, sequence + 2, facts);
 }
 
 static void count(_Atomic uint64_t *counter)
@@ -271,25 +358,26 @@ static void count(_Atomic uint64_t *counter)
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
-void lt_shapes_read(const struct lt_descriptors *d, const void *real, struct trace_signature *signature)
+struct lt_found lt_shapes_read(const struct lt_descriptors *d, const void *real, struct trace_signature *signature)
 {
-    if (!d->desc || !d->layout[LT_A] || !d->layout[LT_B] || !d->layout[LT_D])
-        return;
-    uint64_t key[KEY_WORDS], content[CONTENT_WORDS];
-    take_key(d, key);
-    take_content(d, content);
-    struct line *line = line_of(key);
-    if (recall(line, key, content, signature)) {
+    const struct lt_found none = {0};
+    struct snapshot taken;
+    if (!is_complete(d))
+        return none;
+    struct line *line = line_of(d);
+    struct lt_found found = recall(line, d, signature);
+    if (found.sequence) {
         count(&found_count);
-        return;
+        return found;
     }
     lt_getter *get_desc = real_symbol_get(ASKED_cublasLtMatmulDescGetAttribute, real);
     lt_getter *get_layout = real_symbol_get(ASKED_cublasLtMatrixLayoutGetAttribute, real);
     if (!get_desc || !get_layout)
-        return;
+        return none;
     count(&read_count);
+    take_snapshot(d, &taken);
     read_all(d, get_desc, get_layout, signature);
-    remember(line, key, content, signature);
+    return remember(line, &taken, signature);
 }
 
 struct lt_shapes_counters lt_shapes_counters(void)

@@ -236,6 +236,16 @@ bool preload_start(void)
     return started;
 }
 
+struct trace_thread *preload_thread_slowly(void)
+{
+    struct trace_thread *thread = trace_thread_get();
+    if (thread)
+        return thread;
+    if (atomic_load_explicit(&preload_off, memory_order_relaxed) || trace_writer_is_open() || !preload_start())
+        return NULL;
+    return trace_thread_get();
+}
+
 /* The driver calls this inside the application's own cuInit() if CUDA_INJECTION64_PATH names us; 1: all is well. */
 PRELOAD_EXPORT int InitializeInjection(void)
 {

@@ -6,11 +6,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "trace/trace_writer.h"
+#include "trace/trace_thread.h"
 
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
-extern _Atomic bool preload_off; /* for good: not wanted, or the trace can't be written */
+#pragma GCC visibility push(hidden) /* reached without the global offset table */
+extern _Atomic bool preload_off;    /* for good: not wanted, or the trace can't be written */
+#pragma GCC visibility pop
 
 /* Slow: starts recording in this process unless that is going on or has failed. True if there is a trace. errno is kept. */
 bool preload_start(void);
@@ -19,13 +21,14 @@ bool preload_start(void);
  * written under another number. Not 0 while recording. */
 extern _Atomic unsigned preload_incarnation;
 
+/* The same for a thread's first call, or one that can't be recorded. */
+struct trace_thread *preload_thread_slowly(void);
+
 /* The calling thread's place in the trace, which is started if need be. NULL: this call is not recorded. */
 static inline struct trace_thread *preload_thread(void)
 {
-    struct trace_thread *thread = trace_thread_get();
-    if (__builtin_expect(thread != NULL, 1))
-        return thread;
-    return !trace_writer_is_open() && preload_start() ? trace_thread_get() : NULL;
+    struct trace_thread *thread = trace_thread_now();
+    return __builtin_expect(thread != NULL, 1) ? thread : preload_thread_slowly();
 }
 
 #endif

@@ -12,17 +12,22 @@
 /* VALUE: of cudaDataType TYPE, on the host, not NULL. Goes by the table of types. */
 enum trace_scalar scalar_classify_by_table(const void *value, int type);
 
-/* The same, NULL being unknown. Compares bits, so no floating-point flag is touched. Nearly every scalar is a float: that
- * row of the table without the search. */
-static inline enum trace_scalar scalar_classify(const void *value, int type)
+/* The same for a float, which nearly every scalar is: that row of the table without the search. Compares bits, as the
+ * others do, so no floating-point flag is touched. */
+static inline enum trace_scalar scalar_classify_float(const void *value)
 {
     uint32_t bits;
-    if (!value)
-        return TRACE_SCALAR_UNKNOWN;
-    if (__builtin_expect(type != VENDOR_R_32F, 0))
-        return scalar_classify_by_table(value, type);
     __builtin_memcpy(&bits, value, sizeof bits);
     return bits == 0x3f800000 ? TRACE_SCALAR_ONE : bits << 1 ? TRACE_SCALAR_OTHER : TRACE_SCALAR_ZERO;
+}
+
+/* The same for any type, NULL being unknown. */
+static inline enum trace_scalar scalar_classify(const void *value, int type)
+{
+    if (!value)
+        return TRACE_SCALAR_UNKNOWN;
+    return __builtin_expect(type == VENDOR_R_32F, 1) ? scalar_classify_float(value)
+                                                     : scalar_classify_by_table(value, type);
 }
 
 #endif

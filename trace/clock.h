@@ -10,7 +10,7 @@
 #include "trace/trace.h"
 
 /* Decided once by clock_choose(), before any other thread asks. */
-extern enum trace_clock clock_in_use;
+extern enum trace_clock clock_in_use __attribute__((visibility("hidden")));
 
 /* TSC where CPUID says that it is invariant (x86-64) or the architecture's counter is fixed-rate, else CLOCK_MONOTONIC. */
 void clock_choose(void);
@@ -29,6 +29,9 @@ static inline uint64_t clock_realtime_ns(void)
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+/* clock_ticks() without a counter; not inline, so that it costs the others no stack. */
+uint64_t clock_ticks_by_call(void);
+
 static inline uint64_t clock_ticks(void)
 {
 #if defined(__x86_64__)
@@ -42,7 +45,7 @@ static inline uint64_t clock_ticks(void)
         return count;
     }
 #endif
-    return clock_monotonic_ns();
+    return clock_ticks_by_call();
 }
 
 /* What the machine itself says about the rate of clock_ticks(); 0: it does not say. */

@@ -107,6 +107,7 @@ static struct trace_thread *attach(struct writer *writer)
     }
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     thread->busy = 0;
+    thread->errno_at = &errno;
     __atomic_store_n(&thread->slot->entry, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->slot->tid, tid, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE);

@@ -55,33 +55,10 @@ uint64_t trace_content_id(const void *content, size_t content_size)
                       (uint32_t)(content_size - CONTENT_HASHED_FROM));
 }
 
-/* THREAD may have been fetched before a fork that a signal handler made: then it is a parent's, whose file we don't touch. */
-static inline bool is_stale(void)
-{
-    return writer_tls.incarnation != writer_incarnation();
-}
-
 static inline void *drop(struct trace_thread *thread)
 {
     bump(&thread->slot->records_dropped);
     return NULL;
-}
-
-typedef uint32_t half_alias __attribute__((may_alias));
-typedef uint64_t word_alias __attribute__((may_alias));
-
-static inline half_alias *type_and_size(void *record)
-{
-    return record;
-}
-
-/* Room at the thread's position is known. The last word is zeroed first: what the caller leaves of it is padding. */
-static inline void *place(struct trace_thread *thread, enum trace_record_type type, size_t rounded)
-{
-    unsigned char *record = thread->block + thread->position;
-    *(word_alias *)(void *)(record + rounded - 8) = 0;
-    *type_and_size(record) = (uint32_t)type | (uint32_t)rounded << 16;
-    return record;
 }
 
 /* Tries to have SIZE bytes in the thread's block. May use the next one. */
@@ -93,62 +70,34 @@ static __attribute__((noinline)) bool make_room(struct trace_thread *thread, siz
     return done;
 }
 
-static inline bool has_room(const struct trace_thread *thread, size_t size)
-{
-    return size <= TRACE_BLOCK_BYTES - thread->position;
-}
-
-static inline bool enter(struct trace_thread *thread)
-{
-    if (__builtin_expect(thread->busy, 0))
-        return false;
-    thread->busy = 1;
-    /* What a handler wrote before this line is seen below; after it, handlers keep out. */
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return true;
-}
-
-static inline void leave(struct trace_thread *thread)
-{
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    thread->busy = 0;
-}
-
-static inline void finish(struct trace_thread *thread, struct trace_record *record)
-{
-    uint32_t word = trace_commit_word(thread->sequence, thread->position);
-    __atomic_store_n(&record->commit, word, __ATOMIC_RELEASE);
-    thread->position += record->size;
-}
-
 void *writer_reserve(struct trace_thread *thread, enum trace_record_type type, size_t size)
 {
     size_t rounded = (size + 7) & ~(size_t)7;
-    if (!enter(thread))
+    if (!thread_enter(thread))
         return drop(thread);
-    if (__builtin_expect(!has_room(thread, rounded), 0) && !make_room(thread, rounded)) {
-        leave(thread);
+    if (__builtin_expect(!thread_has_room(thread, rounded), 0) && !make_room(thread, rounded)) {
+        thread_leave(thread);
         return drop(thread);
     }
-    return place(thread, type, rounded);
+    return thread_place(thread, type, rounded);
 }
 
 void *trace_reserve(struct trace_thread *thread, enum trace_record_type type, size_t size)
 {
-    if (__builtin_expect(is_stale(), 0))
+    if (__builtin_expect(thread_is_stale(), 0))
         return NULL;
     return writer_reserve(thread, type, size);
 }
 
 void writer_commit(struct trace_thread *thread, void *record)
 {
-    finish(thread, record);
-    leave(thread);
+    thread_finish(thread, record, ((struct trace_record *)record)->size);
+    thread_leave(thread);
 }
 
 void trace_commit(struct trace_thread *thread, void *record)
 {
-    if (__builtin_expect(!is_stale(), 1))
+    if (__builtin_expect(!thread_is_stale(), 1))
         writer_commit(thread, record);
 }
 
@@ -158,15 +107,15 @@ typedef uint64_t words2 __attribute__((vector_size(16), aligned(8), may_alias));
 
 static inline uint64_t content_word(const void *content, size_t index)
 {
-    return ((const word_alias *)content)[index];
+    return ((const trace_word_alias *)content)[index];
 }
 
 /* Compares all but header and id. Two words at a time without a branch: contents that get here are nearly always equal. */
 static inline __attribute__((always_inline)) bool same_content(const void *left, const void *right, size_t size)
 {
     const size_t from = CONTENT_HASHED_FROM / 8, words = size / 8, pairs = (words - from) / 2;
-    const words2 *a = (const words2 *)((const word_alias *)left + from);
-    const words2 *b = (const words2 *)((const word_alias *)right + from);
+    const words2 *a = (const words2 *)((const trace_word_alias *)left + from);
+    const words2 *b = (const words2 *)((const trace_word_alias *)right + from);
     words2 differ = {0, 0};
 #if !defined(__clang__)
 #pragma GCC unroll 16
@@ -217,8 +166,8 @@ static inline __attribute__((always_inline)) unsigned char *
 cached(const struct trace_thread *thread, uint64_t entry, enum trace_record_type type, const void *content, size_t size)
 {
     unsigned char *record = thread->block + (entry & 0xffff) * 8;
-    bool same =
-        *type_and_size(record) == ((uint32_t)type | (uint32_t)size << 16) && same_content(record, content, size);
+    bool same = *(const trace_half_alias *)(void *)record == ((uint32_t)type | (uint32_t)size << 16) &&
+                same_content(record, content, size);
     return same ? record : NULL;
 }
 
@@ -227,13 +176,13 @@ static unsigned char *write_content(struct trace_thread *thread, enum trace_reco
                                     size_t size)
 {
     uint64_t id = trace_content_id(content, size), key = cache_key(content, size), *set = cache_set(thread, key);
-    unsigned char *record = place(thread, type, size);
+    unsigned char *record = thread_place(thread, type, size);
     memcpy(record + CONTENT_ID_AT, &id, sizeof id);
     memcpy(record + CONTENT_HASHED_FROM, (const unsigned char *)content + CONTENT_HASHED_FROM,
            size - CONTENT_HASHED_FROM);
     set[1] = set[0];
     set[0] = cache_entry(thread, key) | thread->position / 8;
-    finish(thread, (struct trace_record *)(void *)record);
+    thread_finish(thread, record, (uint32_t)size);
     return record;
 }
 
@@ -244,7 +193,7 @@ static inline __attribute__((always_inline)) void *place_behind(struct trace_thr
 {
     *id = content_word(found, CONTENT_ID_AT / 8);
     *offset = (uint32_t)(found - thread->block);
-    return place(thread, type, rounded);
+    return thread_place(thread, type, rounded);
 }
 
 /* Two contents that the key does not tell apart: the second place may hold it. */
@@ -264,10 +213,10 @@ static __attribute__((noinline)) void *reserve_anew(struct trace_thread *thread,
 {
     size_t rounded = (size + 7) & ~(size_t)7;
     const unsigned char *found =
-        has_room(thread, rounded) ? find_second(thread, content_type, content, content_size) : NULL;
+        thread_has_room(thread, rounded) ? find_second(thread, content_type, content, content_size) : NULL;
     if (!found) {
-        if (!has_room(thread, content_size + rounded) && !make_room(thread, content_size + rounded)) {
-            leave(thread);
+        if (!thread_has_room(thread, content_size + rounded) && !make_room(thread, content_size + rounded)) {
+            thread_leave(thread);
             return drop(thread);
         }
         found = write_content(thread, content_type, content, content_size);
@@ -278,7 +227,7 @@ static __attribute__((noinline)) void *reserve_anew(struct trace_thread *thread,
 /* Refused: by a fork, or by a signal handler in the middle of a record. */
 static __attribute__((noinline)) void *refuse(struct trace_thread *thread)
 {
-    return is_stale() ? NULL : drop(thread);
+    return thread_is_stale() ? NULL : drop(thread);
 }
 
 static inline __attribute__((always_inline)) void *reserve_with(struct trace_thread *thread,
@@ -287,9 +236,9 @@ static inline __attribute__((always_inline)) void *reserve_with(struct trace_thr
                                                                 size_t size, uint64_t *id, uint32_t *offset)
 {
     size_t rounded = (size + 7) & ~(size_t)7;
-    if (__builtin_expect(is_stale(), 0) || !enter(thread))
+    if (__builtin_expect(thread_is_stale(), 0) || !thread_enter(thread))
         return refuse(thread);
-    if (__builtin_expect(has_room(thread, rounded), 1)) {
+    if (__builtin_expect(thread_has_room(thread, rounded), 1)) {
         uint64_t key = cache_key(content, content_size), wanted = cache_entry(thread, key);
         const uint64_t *set = cache_set(thread, key);
         uint64_t entry = __builtin_expect(cache_hit(set[0], wanted), 1) ? set[0] : set[1];

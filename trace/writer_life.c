@@ -154,6 +154,8 @@ static bool write_process(struct writer *writer, struct trace_thread *thread)
 static bool add_thread_states(struct writer *writer)
 {
     struct trace_thread *threads = map_zeros(SLOTS_PER_BLOCK * sizeof *threads);
+    if (threads) /* what threads don't use of their states costs no memory only in small pages */
+        madvise(threads, SLOTS_PER_BLOCK * sizeof *threads, MADV_NOHUGEPAGE);
     unsigned char *block = threads ? trace_file_grow(&writer->file, TRACE_BLOCK_BYTES) : NULL;
     if (!block) {
         int why = errno;

@@ -14,33 +14,15 @@
 #include "trace/name_table.h"
 #include "trace/trace.h"
 #include "trace/trace_file.h"
+#include "trace/trace_thread.h"
 
 enum {
     READY_BLOCKS = 4096, /* capacity; how many are kept ready follows the demand */
     FULL_BLOCKS = 8192,  /* a full block that finds no room here stays open in the file: readable, not sealed */
-    CONTENT_WAYS = 512,  /* entries in sets of two */
     SLOT_BLOCKS = 64,    /* threads at one time: 64 * SLOTS_PER_BLOCK; more are counted as without slot */
     SLOTS_PER_BLOCK =
         (TRACE_BLOCK_BYTES - TRACE_HEADER_BYTES - sizeof(struct trace_counters)) / sizeof(struct trace_slot),
     CALL_ID_BITS = 40, /* per slot; the slot's number stands above */
-};
-
-struct writer;
-
-struct trace_thread {
-    unsigned char *block; /* NULL: none yet */
-    uint32_t position;    /* of the next record; TRACE_BLOCK_BYTES without a block */
-    uint32_t busy;        /* between reserve and commit: a signal handler must keep out */
-    uint64_t sequence;    /* of the block */
-    uint64_t generation;  /* of the block in this thread, << 32: what the content cache knew before is void */
-    uint32_t tid;         /* 0: free; whoever sets it to 0 gives the thread back */
-    uint32_t index;
-    struct trace_slot *slot;
-    struct writer *writer;
-    uint64_t next_call_id; /* goes on when the slot is used again */
-    uint32_t next_free;    /* index + 1 of the next in the free list */
-    /* sets of two, see cache_entry() */
-    _Alignas(64) uint64_t content[CONTENT_WAYS];
 };
 
 struct writer {
@@ -76,31 +58,6 @@ struct writer {
     struct block_queue_cell full_cells[FULL_BLOCKS];
     char command[16384];
 };
-
-struct writer_gate {
-    uint64_t incarnation; /* 0: closed; stored last */
-    struct writer *writer;
-    uint32_t opening; /* tid of the thread that is opening */
-};
-
-#pragma GCC visibility push(hidden)           /* reached without the global offset table */
-extern struct writer_gate writer_gate_closed; /* all zero, for ever */
-extern struct writer_gate *writer_gate;       /* that one until the first open */
-
-/* Thread-local, initial-exec: reached without a call. A pointer of another incarnation is never followed. */
-struct writer_tls {
-    struct trace_thread *thread;
-    uint64_t incarnation;
-    uint64_t counted_without_slot; /* incarnation whose threads_without_slot holds this thread already */
-    uint32_t attaching;
-};
-extern _Thread_local struct writer_tls writer_tls __attribute__((tls_model("initial-exec")));
-#pragma GCC visibility pop
-
-static inline uint64_t writer_incarnation(void)
-{
-    return __atomic_load_n(&__atomic_load_n(&writer_gate, __ATOMIC_ACQUIRE)->incarnation, __ATOMIC_ACQUIRE);
-}
 
 /* NULL when closed. */
 static inline struct writer *writer_now(void)

@@ -16,13 +16,13 @@ with_shim() {
 best_of() { # the least disturbed run
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do "$@"; done | sort -n | head -1
 }
-collected() { # of the main thread: the helper's work is not on the call path
+collected() { # of the main thread, in main(): neither the helper's work nor that at exit is on the call path
     rm -f "$folder"/callgrind.out*
     "$@" >/dev/null 2>&1
     sed -n 's/^totals: \([0-9]*\).*/\1/p' "$folder/callgrind.out-01"
 }
 valgrind_run() {
-    valgrind --tool=callgrind --separate-threads=yes --callgrind-out-file="$folder/callgrind.out" "$host" "$1" "$2"
+    valgrind --tool=callgrind --separate-threads=yes --toggle-collect=main --callgrind-out-file="$folder/callgrind.out" "$host" "$1" "$2"
 }
 instructions() { # per call, of a difference, so that start and end drop out
     few=$(collected "$1" valgrind_run "$2" 1000)
