@@ -1,10 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh CACHE: the quickstart in a fresh minimal Debian, twice, timed. A machine with a CUDA toolkit, or just with years of
-# packages, hides a forgotten dependency; a root made by debootstrap a minute ago does not. Nothing of the host is mounted
-# into it; what it takes to reach the package mirrors (proxies, certificates, indexes) is carried over.
+# run.sh CACHE [tests]: the quickstart in a fresh minimal Debian, twice, timed; with `tests`, tests/run.sh --quick in its place,
+# which takes long. A machine with a CUDA toolkit, or just with years of packages, hides a forgotten dependency; a root made
+# by debootstrap a minute ago does not. Nothing of the host is mounted into it; what it takes to reach the package mirrors
+# (proxies, certificates, indexes) is carried over.
 set -eu -o pipefail
-cache=${1:?folder for the cached root}
+cache=${1:?folder for the cached root} what=${2:-quickstart}
+case $what in
+quickstart | tests) ;;
+*)
+    echo "run.sh: takes the cache's folder and perhaps 'tests', not '$what'" >&2
+    exit 2
+    ;;
+esac
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
 [ "$(id -u)" -eq 0 ] || { echo "needs root for chroot"; exit 77; }
@@ -31,6 +39,8 @@ else
     tar -C "$root" -xf "$archive"
 fi
 
+chmod 755 "$root" # made for its owner alone; inside it is everybody's
+
 # ---- what the host knows about reaching the network ----
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
 echo "$suites" | awk '{ print "deb", $1, $2, "main" }' >"$root/etc/apt/sources.list"
@@ -53,15 +63,21 @@ mkdir "$root/rooftap"
 (cd "$source" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do [ -e "$file" ] && printf '%s\0' "$file"; done |
     tar --null -T - -cf -) | tar -C "$root/rooftap" -xf -
 
-# Mounts live in a namespace of their own and end with it; devices are the few that every program expects.
+# Habits are asked of a git tree.
+git -C "$root/rooftap" init -q && git -C "$root/rooftap" add -A
+
+# Mounts live in a namespace of their own and end with it; devices are the few that every program expects. The root has to be
+# a mount itself, or nobody inside can make such a namespace.
 in_root() {
     unshare --mount --pid --fork bash -c '
         root=$1; shift
+        mount --bind "$root" "$root" || exit 125
         mount -t proc proc "$root/proc" && mount -t tmpfs tmpfs "$root/dev" && mkdir "$root/dev/shm" || exit 125
         for node in null zero full random urandom tty; do
             touch "$root/dev/$node" && mount --bind "/dev/$node" "$root/dev/$node"
         done
-        ln -s /proc/self/fd "$root/dev/fd"
+        ln -s /proc/self/fd "$root/dev/fd" && ln -s fd/0 "$root/dev/stdin" && ln -s fd/1 "$root/dev/stdout" &&
+            ln -s fd/2 "$root/dev/stderr" || exit 125
         exec chroot "$root" env -i "$@"' bash "$root" "${carried[@]}" "$@"
 }
 
@@ -76,6 +92,13 @@ timed() { # WHAT COMMAND...
 }
 
 [ ! -e "$root/usr/local/cuda" ] || { echo "a CUDA toolkit in the clean root"; exit 1; }
+if [ "$what" = tests ]; then
+    status=0
+    timed "tests/run.sh --quick" in_root bash /rooftap/tests/run.sh --quick || status=$?
+    cp "$root/out" "$cache/clean-root-tests.log"
+    [ "$status" -eq 0 ] || echo "all of it: $cache/clean-root-tests.log"
+    exit "$status"
+fi
 timed "first quickstart" in_root bash /rooftap/examples/quickstart.sh
 timed "second quickstart" in_root bash /rooftap/examples/quickstart.sh
 grep -q SIMULATED "$root/out" || { echo "the report does not say SIMULATED"; exit 1; }
