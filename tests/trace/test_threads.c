@@ -121,8 +121,8 @@ static void threads_at_once(void **state)
     struct seen seen;
     (void)state;
     run(write_at_once, (size_t)THREADS * CALLS, &seen);
-    /* A name twice is allowed only while the table waits to grow. */
-    assert_true(seen.of_type[TRACE_RECORD_NAME] >= NAMES && seen.of_type[TRACE_RECORD_NAME] < 2 * NAMES);
+    /* A name again is allowed only while the table waits for the helper to grow it; how long that is, the scheduler says. */
+    assert_true(seen.of_type[TRACE_RECORD_NAME] >= NAMES && seen.of_type[TRACE_RECORD_NAME] < THREADS * NAMES);
     assert_int_equal(seen.counters.threads_without_slot, 0);
     assert_true(seen.stats.blocks_sealed > THREADS);
 }
