@@ -218,6 +218,10 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     bool of_call = kernel->owner == TRACE_OWNER_CALL && kernel->owner_id;
     if (kernel->owner == TRACE_OWNER_NONE)
         join->kernels_without_owner++;
+    if (kernel->owner == TRACE_OWNER_NONE && kernel->graph_id) {
+        join->graph_kernels_unowned++;
+        join->graph_time_unowned_ns += duration;
+    }
     struct joined_kernels *row = find_row(join, kernel->device, of_call, of_call ? kernel->owner_id : kernel->name_id);
     row->kernels++;
     row->time_ns += duration;

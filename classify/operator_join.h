@@ -93,6 +93,7 @@ struct operator_join {
     size_t entry_capacity;
 
     uint64_t calls, failed_calls, launches_recorded, kernels, kernels_without_owner, kernels_invalid;
+    uint64_t graph_kernels_unowned, graph_time_unowned_ns; /* of replays: whose kernels these are is not known */
 };
 
 void operator_join_open(struct operator_join *join, struct name_pool *names);

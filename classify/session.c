@@ -154,6 +154,36 @@ static int compare_operators(const void *a, const void *b)
     return order ? order : (x->signature.id > y->signature.id) - (x->signature.id < y->signature.id);
 }
 
+/* No kernel: the GPU did nothing, or what it did was not timed, or lost. The sum is 0 in the first case only. */
+static bool gpu_time_known(const struct session *session)
+{
+    const struct session_coverage *coverage = &session->coverage;
+    if (coverage->kernels || !coverage->kernels_known)
+        return coverage->kernels_known;
+    bool lost = coverage->kernels_invalid || coverage->processes_untimed || coverage->traces_cut ||
+                coverage->records_dropped || coverage->buffers_lost;
+    for (size_t i = 0; i < session->process_count; i++)
+        lost |= session->processes[i].timing_cut;
+    return !lost;
+}
+
+static void find_time_coverage(struct session *session)
+{
+    struct session_coverage *coverage = &session->coverage;
+    bool quiet_timed = false;
+    for (size_t i = 0; i < session->process_count; i++) {
+        const struct session_process *process = &session->processes[i];
+        if (!session_process_used_gpu(process))
+            quiet_timed |= process->timed;
+        else if (process->timed)
+            coverage->processes_timed++;
+        else
+            coverage->processes_untimed++;
+    }
+    coverage->kernels_known = coverage->processes_timed || (quiet_timed && !coverage->processes_untimed);
+    coverage->gpu_time_ns = gpu_time_known(session) ? 0 : NAN;
+}
+
 static void find_shares(struct session *session)
 {
     struct session_coverage *coverage = &session->coverage;
@@ -211,6 +241,7 @@ static void conclude(struct session_merge *merge)
         classify_operator(session, &session->operators[i]);
     }
     drop_empty_operators(session);
+    find_time_coverage(session);
     find_shares(session);
     find_ends(session);
     if (session->operator_count)
@@ -234,8 +265,17 @@ struct session *session_open(const char *path, struct session_error *error)
 
 bool session_is_empty(const struct session *session)
 {
-    const struct session_coverage *c = &session->coverage;
-    return !c->calls && !c->failed_calls && !c->in_flight && !c->launches && !c->kernels;
+    for (size_t i = 0; i < session->process_count; i++)
+        if (session_process_used_gpu(&session->processes[i]))
+            return false;
+    return true;
+}
+
+bool session_process_used_gpu(const struct session_process *process)
+{
+    return process->calls || process->failed_calls || process->launches || process->kernels ||
+           process->in_flight_count || process->calls_begun || process->launches_begun || process->calls_missing ||
+           process->launches_missing || process->records_dropped;
 }
 
 static void process_free(struct session_process *process)

@@ -50,6 +50,9 @@ struct session_process {
     struct trace_reader_stats stats;
     struct trace_counters counters;
     uint64_t records_dropped; /* by threads, CUPTI and the helper together */
+    bool timed;               /* CUPTI was on, or said something: its number of kernels is known */
+    /* As its threads counted; missing: recorded, but the blocks that held them are not in the file. */
+    uint64_t calls_begun, launches_begun, launches_failed, calls_missing, launches_missing;
 };
 
 enum operator_kind { OPERATOR_GEMM, OPERATOR_GEMV, OPERATOR_LEVEL3, OPERATOR_ATTENTION, OPERATOR_OTHER };
@@ -77,12 +80,17 @@ struct operator_row {
 };
 
 struct session_coverage {
+    size_t processes_timed, processes_untimed; /* of those that used the GPU */
+    bool kernels_known;                        /* false: no process was timed; all that CUPTI counts is not known */
     uint64_t calls, failed_calls, in_flight;
-    uint64_t launches, kernels, kernels_untimed, kernels_invalid, kernels_unjoined;
+    uint64_t launches, failed_launches, kernels, kernels_invalid, kernels_unjoined;
+    uint64_t kernels_untimed; /* invalid ones, and the calls and launches of processes that were not timed */
+    uint64_t graph_kernels_unjoined, graph_time_unjoined_ns; /* kernels of graph replays that no call owns */
+    uint64_t calls_missing, launches_missing;
     uint64_t records_dropped, records_damaged, blocks_damaged, records_unknown, buffers_lost;
     uint64_t copies;
     uint64_t traces_cut;
-    double gpu_time_ns; /* all kernels of all devices */
+    double gpu_time_ns; /* all timed kernels of all devices; NAN: not known */
     double launch_share
         [SESSION_PROVENANCE_COUNT]; /* by enum trace_provenance, of GEMM and attention launches; NAN: none */
     double gpu_time_share[SESSION_PROVENANCE_COUNT]; /* of gpu_time_ns */
@@ -124,7 +132,9 @@ struct session_error {
 /* PATH is a session folder or one trace file. NULL and *error filled if it is neither. Traces in it that can't be read are
  * no error: they are in bad_files. */
 struct session *session_open(const char *path, struct session_error *error);
-bool session_is_empty(const struct session *session); /* no call, launch or kernel in any process */
+bool session_is_empty(const struct session *session); /* no process used the GPU */
+/* A call, launch or kernel is in its trace, or its threads counted one. */
+bool session_process_used_gpu(const struct session_process *process);
 void session_close(struct session *session);
 
 const char *operator_kind_name(enum operator_kind kind);

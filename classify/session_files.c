@@ -34,6 +34,30 @@ static void read_notes(struct session_process *process, struct operator_join *jo
     join->note_count = join->note_capacity = 0;
 }
 
+static uint64_t excess(uint64_t recorded, uint64_t read)
+{
+    return recorded > read ? recorded - read : 0;
+}
+
+/* What threads say they wrote, and the file doesn't hold. While the process still runs, its slots are read later than its
+ * blocks and run ahead of them, so then it tells something only if nothing at all was read. */
+static void find_missing(struct session_process *process, const struct trace_reader *reader, bool still_written)
+{
+    uint64_t calls_recorded = 0, launches_recorded = 0;
+    for (size_t i = 0; i < trace_reader_slot_count(reader); i++) {
+        const struct trace_slot *slot = trace_reader_slot(reader, i);
+        calls_recorded += slot->calls_recorded;
+        launches_recorded += slot->launches_recorded;
+        process->calls_begun += slot->calls_begun;
+        process->launches_begun += slot->launches_begun;
+        process->launches_failed += slot->launches_failed;
+    }
+    if (still_written && (process->calls || process->failed_calls || process->launches))
+        return;
+    process->calls_missing = excess(calls_recorded, process->calls);
+    process->launches_missing = excess(launches_recorded, process->launches);
+}
+
 static void read_slots(struct session_process *process, const struct operator_join *join,
                        const struct trace_reader *reader)
 {
@@ -64,7 +88,7 @@ static struct session_process *add_process(struct session *session, const char *
 }
 
 static void fill_process(struct session_process *process, struct operator_join *join, const struct trace_reader *reader,
-                         uint32_t block_pid)
+                         uint32_t block_pid, bool still_written)
 {
     if (join->process_seen) {
         process->pid = join->process.pid;
@@ -82,6 +106,18 @@ static void fill_process(struct session_process *process, struct operator_join *
     process->stats = *trace_reader_stats(reader);
     read_notes(process, join);
     read_slots(process, join, reader);
+    find_missing(process, reader, still_written);
+    process->timed = process->timing == SESSION_TIMING_ON || process->kernels || join->kernels_invalid ||
+                     process->counters.kernels_invalid;
+}
+
+/* Launches inside library calls are no operators of their own. */
+static uint64_t outermost_launches(const struct operator_join *join)
+{
+    uint64_t launches = 0;
+    for (size_t i = 0; i < join->launch_count; i++)
+        launches += join->launches[i].launches;
+    return launches;
 }
 
 static void add_process_coverage(struct session_coverage *coverage, const struct session_process *process,
@@ -94,8 +130,13 @@ static void add_process_coverage(struct session_coverage *coverage, const struct
     coverage->kernels += process->kernels;
     coverage->kernels_invalid += process->counters.kernels_invalid + join->kernels_invalid;
     coverage->kernels_untimed += process->counters.kernels_invalid + join->kernels_invalid;
-    if (process->timing == SESSION_TIMING_OFF && !process->kernels)
-        coverage->kernels_untimed += process->launches;
+    if (!process->timed)
+        coverage->kernels_untimed += process->calls + outermost_launches(join);
+    coverage->failed_launches += process->launches_failed;
+    coverage->calls_missing += process->calls_missing;
+    coverage->launches_missing += process->launches_missing;
+    coverage->graph_kernels_unjoined += join->graph_kernels_unowned;
+    coverage->graph_time_unjoined_ns += join->graph_time_unowned_ns;
     coverage->kernels_unjoined += process->counters.kernels_unjoined;
     coverage->records_dropped += process->records_dropped;
     coverage->buffers_lost += process->counters.buffers_lost;
@@ -156,7 +197,8 @@ static void read_trace(struct session_merge *merge, const char *path)
         operator_join_add(&join, &item);
     }
     struct session_process *process = add_process(session, file);
-    fill_process(process, &join, reader, block_pid);
+    const struct session_info *info = &session->info;
+    fill_process(process, &join, reader, block_pid, info->present && info->end == SESSION_END_UNKNOWN);
     session_merge_add(merge, &join, process->timing == SESSION_TIMING_ON || join.kernels);
     add_process_coverage(&session->coverage, process, &join);
     operator_join_close(&join);

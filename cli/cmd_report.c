@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `rooftap report [DIR]`: chooses the session; report/ does the rest. */
-#include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 
+#include "classify/session_info.h"
 #include "cli/commands.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -16,25 +18,42 @@
 
 #define COMMAND "report"
 
-/* By when the folder was made; a folder without session.json is none of `record`'s. */
+/* The UTC time in a name that `record` chose, as nanoseconds; -1: it is no such name. */
+static int64_t time_of_name(const char *folder)
+{
+    const char *name = strrchr(folder, '/');
+    struct tm time = {0};
+    const char *end = strptime(name ? name + 1 : folder, "rooftap-%Y%m%dT%H%M%SZ", &time);
+    return end && *end == '-' ? (int64_t)timegm(&time) * 1000000000 : -1;
+}
+
+/* When a recording began. Not the time of session.json: that is written again at the end, and a copy of it is newer. */
+static int64_t time_of_session(const char *folder)
+{
+    struct session_info info = session_info_read(folder);
+    int64_t started_ns = info.started_realtime_ns;
+    session_info_free(&info);
+    return started_ns >= 0 ? started_ns : time_of_name(folder);
+}
+
+/* The one that was started last; a folder without session.json is none of `record`'s. */
 static bool find_newest(char *out)
 {
     glob_t found;
-    struct timespec newest = {0};
+    int64_t newest_ns = 0;
     bool any = false;
     if (glob("./rooftap-*/" SESSION_FILE, 0, NULL, &found) != 0)
         return false;
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        struct stat status;
-        if (stat(found.gl_pathv[i], &status) != 0)
-            continue;
-        const struct timespec *time = &status.st_mtim;
-        bool newer = time->tv_sec > newest.tv_sec || (time->tv_sec == newest.tv_sec && time->tv_nsec >= newest.tv_nsec);
-        if (any && !newer)
+        char folder[PATH_MAX];
+        const char *path = found.gl_pathv[i];
+        snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+        int64_t started_ns = time_of_session(folder);
+        if (any && started_ns < newest_ns)
             continue;
         any = true;
-        newest = *time;
-        snprintf(out, PATH_MAX, "%.*s", (int)(strrchr(found.gl_pathv[i], '/') - found.gl_pathv[i]), found.gl_pathv[i]);
+        newest_ns = started_ns;
+        memcpy(out, folder, sizeof folder);
     }
     globfree(&found);
     return any;

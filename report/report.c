@@ -23,6 +23,15 @@ static void complain(FILE *err, const char *text)
     free(safe);
 }
 
+/* A trace without its first record. */
+static bool holds_blank_trace(const struct session *session)
+{
+    for (size_t i = 0; i < session->process_count; i++)
+        if (session->processes[i].stats.cut_short && !session->processes[i].version)
+            return true;
+    return false;
+}
+
 /* The likeliest of the reasons why a session holds nothing. */
 static const char *why_nothing(const struct session *session)
 {
@@ -33,7 +42,11 @@ static const char *why_nothing(const struct session *session)
         return "the recording is still going on, or was cut off before the program used CUDA";
     if (session->trace_count == 0)
         return "the program does not use CUDA, or librooftap.so could not be loaded into it (statically linked, "
-               "setuid, or it clears LD_PRELOAD)";
+               "setuid, or it clears LD_PRELOAD), or could not write to the session folder (full, a size limit, "
+               "another user)";
+    if (holds_blank_trace(session))
+        return "a trace was begun, but nothing of it was written: the program was ended first, or could not write to "
+               "the session folder (full, a size limit)";
     if (info->end == SESSION_END_SIGNAL)
         return "the program was ended by a signal before its first launch";
     return "the program used no CUDA function that rooftap stands in front of, or ended before its first launch";
@@ -42,8 +55,9 @@ static const char *why_nothing(const struct session *session)
 static void complain_of_nothing(const struct session *session, FILE *err)
 {
     char text[512];
-    snprintf(text, sizeof text, "no CUDA launch seen in %zu process%s: %s", session->process_count,
-             session->process_count == 1 ? "" : "es", why_nothing(session));
+    snprintf(text, sizeof text, "no CUDA launch seen in %zu process%s%s: %s", session->process_count,
+             session->process_count == 1 ? "" : "es", session->simulated ? " (SIMULATED GPU)" : "",
+             why_nothing(session));
     complain(err, text);
 }
 

@@ -113,21 +113,29 @@ static json_t *provenance_object(const double share[SESSION_PROVENANCE_COUNT])
 static json_t *coverage_object(const struct session_coverage *c)
 {
     json_t *object = json_object();
+    bool known = c->kernels_known, timed = !isnan(c->gpu_time_ns);
+    set(object, "processes_timed", count(c->processes_timed));
+    set(object, "processes_untimed", count(c->processes_untimed));
     set(object, "calls", count(c->calls));
     set(object, "failed_calls", count(c->failed_calls));
     set(object, "in_flight", count(c->in_flight));
     set(object, "launches", count(c->launches));
-    set(object, "kernels", count(c->kernels));
-    set(object, "kernels_untimed", count(c->kernels_untimed));
-    set(object, "kernels_unjoined", count(c->kernels_unjoined));
-    set(object, "copies", count(c->copies));
+    set(object, "failed_launches", count(c->failed_launches));
+    set(object, "calls_missing", count(c->calls_missing));
+    set(object, "launches_missing", count(c->launches_missing));
+    set(object, "kernels", count_or_null(known, c->kernels));
+    set(object, "kernels_untimed", count_or_null(known, c->kernels_untimed));
+    set(object, "kernels_unjoined", count_or_null(known, c->kernels_unjoined));
+    set(object, "graph_kernels_unjoined", count_or_null(known, c->graph_kernels_unjoined));
+    set(object, "graph_time_unjoined_ns", count_or_null(timed, c->graph_time_unjoined_ns));
+    set(object, "copies", count_or_null(known, c->copies));
     set(object, "records_dropped", count(c->records_dropped));
     set(object, "records_damaged", count(c->records_damaged));
     set(object, "records_unknown", count(c->records_unknown));
     set(object, "blocks_damaged", count(c->blocks_damaged));
     set(object, "buffers_lost", count(c->buffers_lost));
     set(object, "traces_cut", count(c->traces_cut));
-    set(object, "gpu_time_ns", json_integer((json_int_t)fmin(c->gpu_time_ns, 9e18)));
+    set(object, "gpu_time_ns", timed ? json_integer((json_int_t)fmin(c->gpu_time_ns, 9e18)) : json_null());
     set(object, "launch_share", provenance_object(c->launch_share));
     set(object, "gpu_time_share", provenance_object(c->gpu_time_share));
     return object;
@@ -186,7 +194,9 @@ static json_t *process_object(const struct session_process *process)
     set(object, "calls", count(process->calls));
     set(object, "failed_calls", count(process->failed_calls));
     set(object, "launches", count(process->launches));
-    set(object, "kernels", count(process->kernels));
+    set(object, "kernels", count_or_null(process->timed, process->kernels));
+    set(object, "calls_missing", count(process->calls_missing));
+    set(object, "launches_missing", count(process->launches_missing));
     set(object, "records_dropped", count(process->records_dropped));
     set(object, "in_flight", in_flight_array(process));
     set(object, "notes", notes_array(process));

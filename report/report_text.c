@@ -11,27 +11,13 @@
 
 #include "classify/allocate.h"
 #include "report/advice.h"
+#include "report/coverage_text.h"
 #include "report/format.h"
+#include "report/label.h"
 #include "report/lookalikes.h"
 #include "report/operator_table.h"
 #include "report/safe_text.h"
 #include "report/wrapped_text.h"
-
-enum { LABEL = 10 };
-
-static void print_label(FILE *out, const char *label)
-{
-    fprintf(out, "%-*s", LABEL, label);
-}
-
-/* Prints a stranger's text, of at most WIDTH columns. */
-static void print_safe(FILE *out, const char *text, size_t width)
-{
-    char *safe = safe_text_terminal(text ? text : "(not known)");
-    safe_text_cut(safe, width);
-    fputs(safe, out);
-    free(safe);
-}
 
 /* A command's end tells as much as its beginning. */
 static void print_command(FILE *out, const char *command, size_t width)
@@ -51,18 +37,18 @@ static void print_session(const struct session *session, size_t width, FILE *out
               "measured.\n",
               out);
     if (session->info.command) {
-        print_label(out, "command");
-        print_command(out, session->info.command, width - LABEL);
+        label_print(out, "command");
+        print_command(out, session->info.command, width - LABEL_WIDTH);
         fputc('\n', out);
     }
     if (session->info.problem) {
-        print_label(out, "note");
-        print_safe(out, session->info.problem, 200);
+        label_print(out, "note");
+        safe_text_print(out, session->info.problem, 200);
         fputc('\n', out);
     }
     for (size_t i = 0; i < session->bad_file_count; i++) {
-        print_label(out, "note");
-        print_safe(out, session->bad_files[i].text, 400);
+        label_print(out, "note");
+        safe_text_print(out, session->bad_files[i].text, 400);
         fputc('\n', out);
     }
 }
@@ -81,7 +67,7 @@ static void print_roof(const struct session_device *device, enum gpu_path path, 
     char peak[FORMAT_BYTES], ridge[FORMAT_BYTES];
     double flops = device_roofs_flops_per_second(&device->roofs, path);
     double bytes = device_roofs_bytes_per_second(&device->roofs);
-    print_label(out, "");
+    label_print(out, "");
     fprintf(out, "roof %s", number_type_name(gpu_paths[path].type));
     if (gpu_paths[path].accumulate != gpu_paths[path].type)
         fprintf(out, " (%s accumulate)", number_type_name(gpu_paths[path].accumulate));
@@ -97,7 +83,7 @@ static void print_roofs(const struct session *session, int index, FILE *out)
     const struct session_device *device = &session->devices[index];
     const struct gpu_spec *spec = device->roofs.spec;
     if (!spec) {
-        print_label(out, "");
+        label_print(out, "");
         fputs("no row in the GPU table for this device: no roof, no ridge, every class unknown (see `rooftap gpus`)\n",
               out);
         return;
@@ -105,7 +91,7 @@ static void print_roofs(const struct session *session, int index, FILE *out)
     for (int path = 0; path < GPU_PATH_COUNT; path++)
         if (path_in_use(session, index, path))
             print_roof(device, path, out);
-    print_label(out, "");
+    label_print(out, "");
     fprintf(out, "roofs from %s (%s)", spec->source, spec->confidence);
     if (device->roofs.compute_scale < 1)
         fprintf(out, "; peaks scaled to %d of %d SMs", device->facts.sm_count, spec->sm_count);
@@ -118,7 +104,7 @@ static void print_busy(const struct session_device *device, FILE *out)
 {
     const struct interval_union *busy = &device->busy;
     char covered[FORMAT_BYTES], share[FORMAT_BYTES], idle[FORMAT_BYTES], whole[FORMAT_BYTES], copies[FORMAT_BYTES];
-    print_label(out, "");
+    label_print(out, "");
     if (!busy->known) {
         fputs("busy and idle time not known: nothing was timed\n", out);
         return;
@@ -136,11 +122,11 @@ static void print_device(const struct session *session, int index, FILE *out)
     const struct session_device *device = &session->devices[index];
     char label[32], bandwidth[FORMAT_BYTES];
     snprintf(label, sizeof label, "GPU %d", index);
-    print_label(out, label);
+    label_print(out, label);
     if (!device->described) {
         fprintf(out, "device %u of its process, which the trace does not describe\n", device->facts.ordinal);
     } else {
-        print_safe(out, device->facts.name, 80);
+        safe_text_print(out, device->facts.name, 80);
         if (device->facts.sm_count > 0)
             fprintf(out, ", %d SMs", device->facts.sm_count);
         if (device->roofs.spec)
@@ -157,18 +143,13 @@ static void print_device(const struct session *session, int index, FILE *out)
 
 /* ---- processes ---- */
 
-static bool worth_a_line(const struct session_process *process)
-{
-    return process->calls || process->failed_calls || process->launches || process->kernels || process->in_flight_count;
-}
-
 static void print_in_flight(const struct session_process *process, FILE *out)
 {
     for (size_t i = 0; i < process->in_flight_count; i++) {
         const struct session_in_flight *call = &process->in_flight[i];
-        print_label(out, "");
+        label_print(out, "");
         fprintf(out, "in flight in thread %" PRIu32 ": ", call->tid);
-        print_safe(out, call->entry, 60);
+        safe_text_print(out, call->entry, 60);
         fprintf(out, " (m %" PRId64 ", n %" PRId64 ", k %" PRId64 ", batch %" PRId64 ")\n", call->argument[0],
                 call->argument[1], call->argument[2], call->argument[3]);
     }
@@ -179,9 +160,9 @@ static void print_notes(const struct session_process *process, FILE *out)
     for (size_t i = 0; i < process->note_count; i++) {
         if (!note_tells_of_loss(process->notes[i].code))
             continue;
-        print_label(out, "");
+        label_print(out, "");
         fputs("INCOMPLETE: ", out);
-        print_safe(out, process->notes[i].text, 200);
+        safe_text_print(out, process->notes[i].text, 200);
         fputc('\n', out);
     }
 }
@@ -196,7 +177,7 @@ static void print_timing(const struct session_process *process, FILE *out)
         fputs(process->kernels ? "timed" : "timing not known", out);
     if (process->timing == SESSION_TIMING_OFF && process->timing_text && *process->timing_text) {
         fputs(": ", out);
-        print_safe(out, process->timing_text, 80);
+        safe_text_print(out, process->timing_text, 80);
     }
     if (process->timing_cut)
         fputs("; CUPTI did not answer at exit: the last kernels may be missing", out);
@@ -233,10 +214,10 @@ static void print_process(const struct session *session, const struct session_pr
     char *facts = process_facts(process), pid[32] = "";
     if (process->pid >= 0)
         snprintf(pid, sizeof pid, "%" PRId64, process->pid);
-    size_t taken = LABEL + strlen(pid) + strlen(" : ") + safe_text_width(facts);
+    size_t taken = LABEL_WIDTH + strlen(pid) + strlen(" : ") + safe_text_width(facts);
     size_t room = width > taken ? width - taken : 0;
     bool same_line = !known && room >= strlen(command) / 2 && room > 20;
-    print_label(out, "process");
+    label_print(out, "process");
     fputs(pid, out);
     if (same_line) {
         fputc(' ', out);
@@ -244,8 +225,8 @@ static void print_process(const struct session *session, const struct session_pr
     }
     fprintf(out, ": %s\n", facts);
     if (!known && !same_line) {
-        print_label(out, "");
-        print_command(out, command, width - LABEL);
+        label_print(out, "");
+        print_command(out, command, width - LABEL_WIDTH);
         fputc('\n', out);
     }
     free(facts);
@@ -257,79 +238,15 @@ static void print_processes(const struct session *session, size_t width, FILE *o
 {
     size_t quiet = 0;
     for (size_t i = 0; i < session->process_count; i++) {
-        if (worth_a_line(&session->processes[i]))
+        if (session_process_used_gpu(&session->processes[i]))
             print_process(session, &session->processes[i], width, out);
         else
             quiet++;
     }
     if (quiet) {
-        print_label(out, "process");
+        label_print(out, "process");
         fprintf(out, "%zu more without a CUDA launch\n", quiet);
     }
-}
-
-/* ---- coverage ---- */
-
-static void print_shares(FILE *out, const char *what, const double share[SESSION_PROVENANCE_COUNT])
-{
-    char text[FORMAT_BYTES];
-    bool first = true;
-    fprintf(out, "%s: ", what);
-    for (int p = TRACE_EXACT; p < SESSION_PROVENANCE_COUNT; p++) {
-        if (!(share[p] > 0))
-            continue;
-        fprintf(out, "%s%s %% %s", first ? "" : ", ", format_share(text, share[p]), provenance_name(p));
-        first = false;
-    }
-    fputs(first ? "none\n" : "\n", out);
-}
-
-struct loss {
-    uint64_t count;
-    const char *what;
-};
-
-static void print_losses(const struct session_coverage *c, FILE *out)
-{
-    const struct loss losses[] = {
-        {c->failed_calls, "calls failed"},
-        {c->in_flight, "calls in flight at the end"},
-        {c->kernels_untimed, "kernels untimed"},
-        {c->kernels_unjoined, "kernels whose launch was not seen"},
-        {c->records_dropped, "records dropped"},
-        {c->buffers_lost, "activity buffers lost"},
-        {c->blocks_damaged, "blocks damaged"},
-        {c->records_damaged, "records damaged"},
-        {c->records_unknown, "records of unknown type"},
-    };
-    char text[FORMAT_BYTES];
-    bool any = false;
-    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
-        if (!losses[i].count)
-            continue;
-        if (!any)
-            print_label(out, "");
-        fprintf(out, "%s%s %s", any ? ", " : "", format_count(text, losses[i].count), losses[i].what);
-        any = true;
-    }
-    if (any)
-        fputc('\n', out);
-}
-
-static void print_coverage(const struct session *session, FILE *out)
-{
-    const struct session_coverage *c = &session->coverage;
-    char calls[FORMAT_BYTES], launches[FORMAT_BYTES], kernels[FORMAT_BYTES];
-    print_label(out, "coverage");
-    fprintf(out, "%s library calls, %s kernel launches besides, %s kernels timed\n", format_count(calls, c->calls),
-            format_count(launches, c->launches), format_count(kernels, c->kernels));
-    print_label(out, "");
-    print_shares(out, "shapes of GEMM and attention launches", c->launch_share);
-    if (c->gpu_time_ns > 0 && !session->simulated) {
-        print_label(out, "");
-        print_shares(out, "shapes by GPU time", c->gpu_time_share);
-    }
-    print_losses(c, out);
 }
 
 /* ---- the time, by class ---- */
@@ -387,7 +304,7 @@ static void print_classes(const struct session *session, FILE *out)
         add_share(unknown, known, &session->operators[i]);
     memcpy(all, known, sizeof known);
     memcpy(all + sizeof known / sizeof known[0], unknown, sizeof unknown);
-    print_label(out, "GPU time");
+    label_print(out, "GPU time");
     fprintf(out, "%s in kernels: ", format_duration(time, session->coverage.gpu_time_ns));
     print_parts(out, all, sizeof all / sizeof all[0]);
     fputc('\n', out);
@@ -398,9 +315,9 @@ static void print_failures(const struct session *session, FILE *out)
     char text[FORMAT_BYTES];
     for (size_t i = 0; i < session->failure_count; i++) {
         const struct session_failure *failure = &session->failures[i];
-        print_label(out, i ? "" : "failed");
+        label_print(out, i ? "" : "failed");
         fprintf(out, "%s of ", format_count(text, failure->calls));
-        print_safe(out, failure->name, 60);
+        safe_text_print(out, failure->name, 60);
         fprintf(out, ", status %" PRId32 "\n", failure->status);
     }
 }
@@ -413,11 +330,11 @@ static void print_header(const struct session *session, size_t width, FILE *out)
     for (size_t i = 0; i < session->device_count; i++)
         print_device(session, (int)i, out);
     if (!session->device_count) {
-        print_label(out, "GPU");
+        label_print(out, "GPU");
         fputs("none described by the traces: no roof, no ridge, every class unknown\n", out);
     }
     print_processes(session, width, out);
-    print_coverage(session, out);
+    coverage_text_print(session, out);
     print_failures(session, out);
     print_classes(session, out);
 }
@@ -451,7 +368,7 @@ static bool print_wrapped(const struct session *session, size_t argument, size_t
 bool report_text(const struct session *session, size_t rows, size_t width, FILE *out)
 {
     enum { FOOTER_INDENT = 4 };
-    bool printed = print_wrapped(session, width, width, LABEL, out, print_header);
+    bool printed = print_wrapped(session, width, width, LABEL_WIDTH, out, print_header);
     if (session->operator_count) {
         fputc('\n', out);
         rows = operator_table_print(session, rows, width, out);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "classify/allocate.h"
@@ -134,4 +135,12 @@ void safe_text_cut_around(char *text, size_t width, size_t skip)
         memmove(cut + 3, tail, strlen(tail) + 1);
     }
     safe_text_cut(text, width);
+}
+
+void safe_text_print(FILE *out, const char *text, size_t width)
+{
+    char *safe = safe_text_terminal(text ? text : "(not known)");
+    safe_text_cut(safe, width);
+    fputs(safe, out);
+    free(safe);
 }

@@ -4,6 +4,7 @@
 #define REPORT_SAFE_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Valid UTF-8: every byte that is not part of a valid sequence becomes U+FFFD. The caller frees. */
 char *safe_text_utf8(const char *text);
@@ -23,5 +24,8 @@ void safe_text_cut_middle(char *text, size_t width);
 /* The WIDTH columns that begin after SKIP columns, with dots in place of what is left out between the text's head and
  * them, and behind them. Shows a difference at SKIP that a cut in the middle would hide. */
 void safe_text_cut_around(char *text, size_t width, size_t skip);
+
+/* Prints a stranger's text, of at most WIDTH columns; NULL is "(not known)". */
+void safe_text_print(FILE *out, const char *text, size_t width);
 
 #endif

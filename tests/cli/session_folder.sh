@@ -51,4 +51,22 @@ python3 -c 'import json; c = json.load(open("odd/session.json"))["command"]; ass
 "$ROOFTAP" record -q -o during -- cat during/session.json >seen
 python3 -c 'import json; s = json.load(open("seen")); assert "exit" not in s and s["target_pid"], s' ||
     fail "session.json while the target runs"
+# `report` without a folder takes the recording that was started last, whichever ended or was touched last.
+mkdir newest && cd newest || exit 1
+session_started() { # FOLDER NANOSECONDS
+    mkdir "$1" && printf '{"schema": 1, "command": ["%s"], "started_realtime_ns": %s}\n' "$1" "$2" >"$1/session.json"
+}
+newest() { # what `report` chose: its JSON tells even of an empty session
+    "$ROOFTAP" report --json 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["session"]["command"])'
+}
+session_started rooftap-20250102T030405Z-7 1735787045000000002
+session_started rooftap-20250102T030405Z-99 1735787045000000001
+touch rooftap-20250102T030405Z-99/session.json
+expect "newest of one second" rooftap-20250102T030405Z-7 "$(newest)"
+# Its name tells where session.json doesn't.
+mkdir rooftap-20250102T030406Z-1 && echo '{"command": ["by name"]}' >rooftap-20250102T030406Z-1/session.json
+touch -d 2001-01-01 rooftap-20250102T030406Z-1/session.json
+expect "newest by its name" "by name" "$(newest)"
+mkdir rooftap-mine && echo '{"command": ["nobody knows when"]}' >rooftap-mine/session.json
+expect "newest beside a folder of no known time" "by name" "$(newest)"
 finish

@@ -26,7 +26,11 @@ class Refused(Case):
         self.assertEqual(len([n for n in session.records("note") if n["id"] == 2]), 1, "said once in the trace")
         table = text.index("KIND")
         self.assertEqual(text[:table].count("NOT TIMED, shapes only"), 1, "said at the top of the report")
-        self.assertEqual((report["coverage"]["calls"], report["coverage"]["kernels"]), (CALLS, 0))
+        coverage = report["coverage"]
+        self.assertEqual((coverage["calls"], coverage["processes_timed"], coverage["processes_untimed"]), (CALLS, 0, 1))
+        not_known = ("kernels", "kernels_untimed", "kernels_unjoined", "copies", "gpu_time_ns")
+        self.assertEqual({key: coverage[key] for key in not_known}, dict.fromkeys(not_known))
+        self.assertIn("GPU time is not known: no process was timed", " ".join(text.split()))
         row, = report["operators"]
         self.assertEqual((row["calls"], row["flops"], row["bytes"]),
                          (CALLS, CALLS * 2.0 * 64 * 32 * 16, CALLS * 2.0 * (64 * 16 + 16 * 32 + 64 * 32)))

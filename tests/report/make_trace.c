@@ -462,6 +462,7 @@ static void write_kernel(uint64_t name_id, enum trace_owner owner, uint64_t owne
     r->owner_id = owner_id;
     r->owner = (uint8_t)owner;
     r->join = call_id ? TRACE_JOIN_CORRELATION : TRACE_JOIN_NONE;
+    r->graph_id = (uint32_t)number_of("graph", 0);
     r->device = (uint32_t)number_of("device", 0);
     r->stream = (uint32_t)number_of("stream", 7);
     numbers_of("grid", 3, grid, 1);
@@ -536,7 +537,7 @@ static void statement_launch(void)
     }
 }
 
-/* kernel NAME [ns= grid= device= at=]: nobody's */
+/* kernel NAME [ns= grid= device= at= graph=]: nobody's */
 static void statement_kernel(void)
 {
     long long times = number_of("times", 1);
@@ -579,6 +580,11 @@ static void statement_slot(void)
     slot->tid = (uint32_t)number_of("tid", 100);
     slot->entry = (uint32_t)number_of("entry", 0);
     slot->records_dropped = (uint64_t)number_of("records_dropped", 0);
+    slot->calls_begun = (uint64_t)number_of("calls_begun", 0);
+    slot->calls_recorded = (uint64_t)number_of("calls_recorded", 0);
+    slot->launches_begun = (uint64_t)number_of("launches_begun", 0);
+    slot->launches_recorded = (uint64_t)number_of("launches_recorded", 0);
+    slot->launches_failed = (uint64_t)number_of("launches_failed", 0);
     numbers_of("arguments", 7, arguments, 0);
     for (int i = 0; i < 7; i++)
         slot->argument[i] = arguments[i];

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each line is about one kind of thing that the figures below it cover or don't; what is complete is not mentioned. */
+#include "report/coverage_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/format.h"
+#include "report/label.h"
+#include "report/safe_text.h"
+
+static void print_shares(FILE *out, const char *what, const double share[SESSION_PROVENANCE_COUNT])
+{
+    char text[FORMAT_BYTES];
+    bool first = true;
+    fprintf(out, "%s: ", what);
+    for (int p = TRACE_EXACT; p < SESSION_PROVENANCE_COUNT; p++) {
+        if (!(share[p] > 0))
+            continue;
+        fprintf(out, "%s%s %% %s", first ? "" : ", ", format_share(text, share[p]), provenance_name(p));
+        first = false;
+    }
+    fputs(first ? "none\n" : "\n", out);
+}
+
+struct loss {
+    uint64_t count;
+    const char *what;
+};
+
+static void print_losses(const struct session_coverage *c, FILE *out)
+{
+    const struct loss losses[] = {
+        {c->failed_calls, "calls failed"},
+        {c->failed_launches, "launches failed"},
+        {c->in_flight, "calls in flight at the end"},
+        {c->kernels_known ? c->kernels_untimed : 0, "kernels untimed"},
+        {c->kernels_unjoined, "kernels whose launch was not seen"},
+        {c->records_dropped, "records dropped"},
+        {c->buffers_lost, "activity buffers lost"},
+        {c->blocks_damaged, "blocks damaged"},
+        {c->records_damaged, "records damaged"},
+        {c->records_unknown, "records of unknown type"},
+    };
+    char text[FORMAT_BYTES];
+    bool any = false;
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
+        if (!losses[i].count)
+            continue;
+        if (!any)
+            label_print(out, "");
+        fprintf(out, "%s%s %s", any ? ", " : "", format_count(text, losses[i].count), losses[i].what);
+        any = true;
+    }
+    if (any)
+        fputc('\n', out);
+}
+
+/* Calls that threads counted as recorded: a trace that was cut lost their blocks. */
+static void print_missing(const struct session_coverage *c, FILE *out)
+{
+    char calls[FORMAT_BYTES], launches[FORMAT_BYTES];
+    if (!c->calls_missing && !c->launches_missing)
+        return;
+    label_print(out, "");
+    fprintf(out, "besides, %s calls and %s launches were recorded whose blocks are missing from the trace\n",
+            format_count(calls, c->calls_missing), format_count(launches, c->launches_missing));
+}
+
+/* Which processes the time does not cover, where it covers others. */
+static void print_untimed(const struct session *session, FILE *out)
+{
+    enum { NAMED = 16 };
+    const struct session_coverage *c = &session->coverage;
+    size_t named = 0;
+    if (!c->processes_timed || !c->processes_untimed)
+        return;
+    label_print(out, "");
+    fprintf(out, "GPU time is that of %zu of %zu processes. Not timed:", c->processes_timed,
+            c->processes_timed + c->processes_untimed);
+    for (size_t i = 0; i < session->process_count && named < NAMED; i++) {
+        const struct session_process *process = &session->processes[i];
+        if (process->timed || !session_process_used_gpu(process))
+            continue;
+        fputs(named++ ? ", " : " ", out);
+        if (process->pid >= 0)
+            fprintf(out, "%" PRId64, process->pid);
+        else
+            safe_text_print(out, process->file, 60);
+    }
+    if (named < c->processes_untimed)
+        fprintf(out, " and %zu more", c->processes_untimed - named);
+    fputs("; each of their calls and launches counts as an untimed kernel\n", out);
+}
+
+static void print_graphs(const struct session_coverage *c, FILE *out)
+{
+    char kernels[FORMAT_BYTES], time[FORMAT_BYTES], share[FORMAT_BYTES];
+    if (!c->graph_kernels_unjoined)
+        return;
+    label_print(out, "");
+    fprintf(out, "%s (%s %% of GPU time) in %s kernels of graph replays, which no call owns: rows by kernel name\n",
+            format_duration(time, (double)c->graph_time_unjoined_ns),
+            format_share(share, c->gpu_time_ns > 0 ? (double)c->graph_time_unjoined_ns / c->gpu_time_ns : NAN),
+            format_count(kernels, c->graph_kernels_unjoined));
+}
+
+static void print_counts(const struct session_coverage *c, FILE *out)
+{
+    char calls[FORMAT_BYTES], launches[FORMAT_BYTES], kernels[FORMAT_BYTES];
+    label_print(out, "coverage");
+    fprintf(out, "%s library calls, %s kernel launches besides", format_count(calls, c->calls),
+            format_count(launches, c->launches));
+    if (c->kernels_known)
+        fprintf(out, ", %s kernels timed", format_count(kernels, c->kernels));
+    fputs(!isnan(c->gpu_time_ns) ? "\n"
+          : c->kernels_known     ? "; GPU time is not known\n"
+                                 : "; GPU time is not known: no process was timed\n",
+          out);
+}
+
+void coverage_text_print(const struct session *session, FILE *out)
+{
+    const struct session_coverage *c = &session->coverage;
+    print_counts(c, out);
+    print_missing(c, out);
+    print_untimed(session, out);
+    label_print(out, "");
+    print_shares(out, "shapes of GEMM and attention launches", c->launch_share);
+    if (c->gpu_time_ns > 0 && !session->simulated) {
+        label_print(out, "");
+        print_shares(out, "shapes by GPU time", c->gpu_time_share);
+    }
+    print_graphs(c, out);
+    print_losses(c, out);
+}
