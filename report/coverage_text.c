@@ -76,7 +76,7 @@ static void print_untimed(const struct session *session, FILE *out)
     if (!c->processes_timed || !c->processes_untimed)
         return;
     label_print(out, "");
-    fprintf(out, "GPU time is that of %zu of %zu processes. Not timed:", c->processes_timed,
+    fprintf(out, "GPU time is that of %zu of %zu processes. Without times:", c->processes_timed,
             c->processes_timed + c->processes_untimed);
     for (size_t i = 0; i < session->process_count && named < NAMED; i++) {
         const struct session_process *process = &session->processes[i];
@@ -115,7 +115,7 @@ static void print_counts(const struct session_coverage *c, FILE *out)
         fprintf(out, ", %s kernels timed", format_count(kernels, c->kernels));
     fputs(!isnan(c->gpu_time_ns) ? "\n"
           : c->kernels_known     ? "; GPU time is not known\n"
-                                 : "; GPU time is not known: no process was timed\n",
+                                 : "; GPU time is not known: the traces hold no kernel times\n",
           out);
 }
 
