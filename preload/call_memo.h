@@ -43,10 +43,10 @@ struct lt_memo {
 /* What a launch passes by value, in words as they are compared. Sizes are zero with a config, which is read once the
  * launch succeeded. */
 struct launch_shape {
-    const void *kernel;    /* key of its name */
-    uint64_t entry_shared; /* entry, dynamic shared bytes << 32 */
-    uint64_t grid_xy, grid_z_block_x, block_yz;
-    uint64_t names; /* kernel_names_version(): the key may come to mean another name */
+    const void *kernel;                         /* key of its name */
+    uint64_t entry_shared;                      /* entry, dynamic shared bytes << 32 */
+    uint64_t grid_xy, block_xy, grid_z_block_z; /* paired as a dim3 is passed: else a load would span two stores */
+    uint64_t names;                             /* kernel_names_version(): the key may come to mean another name */
 };
 
 static inline uint64_t memo_pair(uint32_t low, uint32_t high)
@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) struct launch_memo *launch_memo_set
                                                                                  const struct launch_shape *shape)
 {
     uint64_t hash = (uint64_t)(uintptr_t)shape->kernel * 0x1b873593u + shape->entry_shared * 0x6c9e3779u +
-                    shape->grid_xy * 0x165667b1u + shape->grid_z_block_x * 0x27d4eb2fu + shape->block_yz * 0x5bd1e995u;
+                    shape->grid_xy * 0x165667b1u + shape->block_xy * 0x27d4eb2fu + shape->grid_z_block_z * 0x5bd1e995u;
     return &memory->launch[memo_mix(hash) % (LAUNCH_MEMOS / 2) * 2];
 }
 
@@ -132,8 +132,8 @@ static inline __attribute__((always_inline)) bool launch_memo_is(const struct la
 {
     const struct launch_shape *there = &memo->shape;
     return !(((uintptr_t)there->kernel ^ (uintptr_t)shape->kernel) | (there->entry_shared ^ shape->entry_shared) |
-             (there->grid_xy ^ shape->grid_xy) | (there->grid_z_block_x ^ shape->grid_z_block_x) |
-             (there->block_yz ^ shape->block_yz) | (there->names ^ shape->names));
+             (there->grid_xy ^ shape->grid_xy) | (there->block_xy ^ shape->block_xy) |
+             (there->grid_z_block_z ^ shape->grid_z_block_z) | (there->names ^ shape->names));
 }
 
 #endif

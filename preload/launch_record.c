@@ -8,8 +8,8 @@
 static void set_sizes(struct launch_shape *shape, const uint32_t *grid, const uint32_t *block, size_t shared_bytes)
 {
     shape->grid_xy = memo_pair(grid[0], grid[1]);
-    shape->grid_z_block_x = memo_pair(grid[2], block[0]);
-    shape->block_yz = memo_pair(block[1], block[2]);
+    shape->block_xy = memo_pair(block[0], block[1]);
+    shape->grid_z_block_z = memo_pair(grid[2], block[2]);
     shape->entry_shared = memo_pair((uint32_t)shape->entry_shared, (uint32_t)shared_bytes);
 }
 
@@ -78,9 +78,9 @@ uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch
     struct trace_launch_shape content = {
         .name_id = kernel_names_id(event->thread, shape->kernel),
         .entry = (uint32_t)shape->entry_shared,
-        .grid = {(uint32_t)shape->grid_xy, (uint32_t)(shape->grid_xy >> 32), (uint32_t)shape->grid_z_block_x},
-        .block = {(uint32_t)(shape->grid_z_block_x >> 32), (uint32_t)shape->block_yz,
-                  (uint32_t)(shape->block_yz >> 32)},
+        .grid = {(uint32_t)shape->grid_xy, (uint32_t)(shape->grid_xy >> 32), (uint32_t)shape->grid_z_block_z},
+        .block = {(uint32_t)shape->block_xy, (uint32_t)(shape->block_xy >> 32),
+                  (uint32_t)(shape->grid_z_block_z >> 32)},
         .shared_bytes = (uint32_t)(shape->entry_shared >> 32),
     };
     id = write_with_shape(event, &content, end_ticks, &place);

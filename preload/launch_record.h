@@ -46,10 +46,10 @@ launch_slot_begin(struct trace_slot *slot, const struct launch_shape *shape, con
     bool known = !launch_has_config(event);
     slot->argument[0] = known ? (int64_t)(uint32_t)shape->grid_xy : TRACE_UNKNOWN;
     slot->argument[1] = known ? (int64_t)(shape->grid_xy >> 32) : TRACE_UNKNOWN;
-    slot->argument[2] = known ? (int64_t)(uint32_t)shape->grid_z_block_x : TRACE_UNKNOWN;
-    slot->argument[3] = known ? (int64_t)(shape->grid_z_block_x >> 32) : TRACE_UNKNOWN;
-    slot->argument[4] = known ? (int64_t)(uint32_t)shape->block_yz : TRACE_UNKNOWN;
-    slot->argument[5] = known ? (int64_t)(shape->block_yz >> 32) : TRACE_UNKNOWN;
+    slot->argument[2] = known ? (int64_t)(uint32_t)shape->grid_z_block_z : TRACE_UNKNOWN;
+    slot->argument[3] = known ? (int64_t)(uint32_t)shape->block_xy : TRACE_UNKNOWN;
+    slot->argument[4] = known ? (int64_t)(shape->block_xy >> 32) : TRACE_UNKNOWN;
+    slot->argument[5] = known ? (int64_t)(shape->grid_z_block_z >> 32) : TRACE_UNKNOWN;
     slot->argument[6] = known ? (int64_t)(shape->entry_shared >> 32) : TRACE_UNKNOWN;
 }
 

@@ -10,7 +10,7 @@
 
 #define KERNEL(key) shape.kernel = (const void *)(key)
 #define DIMS(gx, gy, gz, bx, by, bz)                                                                                     \
-    shape.grid_xy = memo_pair(gx, gy), shape.grid_z_block_x = memo_pair(gz, bx), shape.block_yz = memo_pair(by, bz)
+    shape.grid_xy = memo_pair(gx, gy), shape.block_xy = memo_pair(bx, by), shape.grid_z_block_z = memo_pair(gz, bz)
 #define DIM3(g, b) DIMS((g).x, (g).y, (g).z, (b).x, (b).y, (b).z)
 #define SHARED(bytes) shape.entry_shared |= (uint64_t)(bytes) << 32
 #define STREAM(stream_, default_) event.stream = (uint64_t)(uintptr_t)(stream_), event.default_stream = (default_)

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the shim adds to a call, timing off: instructions by callgrind (exact), nanoseconds (of this machine, now). The fake
-# libraries do next to nothing, so the difference is ours. Prints one line each, with what was aimed at (60 ns and 300
-# instructions a cuBLAS call, 200 ns a remembered cuBLASLt call, 40 ns a launch); fails only if a count of instructions has
-# grown past what it was when last looked at: instructions repeat, nanoseconds don't.    usage: bench_call.sh SHIM HOST FOLDER
+# What the shim adds to a call, timing off: instructions by callgrind (exact), nanoseconds (of this machine, now), and those
+# as a multiple of the least that a record can cost here: two readings of the clock and 64 bytes. The fake libraries do next
+# to nothing, so the difference is ours. Prints one line each, with what was aimed at on a machine where the least is 17 ns;
+# fails only if a count of instructions has grown past what is given below: instructions repeat, nanoseconds don't.
+# usage: bench_call.sh SHIM HOST FLOOR FOLDER [BUILD-TYPE]: without optimisation nothing is held against the counts.
 set -eu
-shim=$1 host=$2 folder=$3
+shim=$1 host=$2 floor=$3 folder=$4 build_type=${5:-Release}
 rm -rf "$folder" && mkdir -p "$folder"
 repeats=${BENCH_CALLS:-20000} # fewer than the blocks kept ready hold: a drop would be another path
 
@@ -32,19 +33,24 @@ instructions() { # per call, of a difference, so that start and end drop out
 plain() { "$@"; }
 
 failed=0
+floor_ns=$(best_of "$floor")
+echo "two readings of the clock and a store of 64 bytes: $floor_ns ns"
 bench() { # MODE TITLE AIM INSTRUCTIONS-AT-MOST
     without_ns=$(best_of plain "$host" "$1" "$repeats")
     with_ns=$(best_of with_shim "$host" "$1" "$repeats")
-    line="$2: + $(echo "$with_ns $without_ns" | awk '{printf "%.0f", $1 - $2}') ns"
+    line="$2: $(echo "$with_ns $without_ns $floor_ns" |
+        awk '{added = $1 - $2; printf "+ %.0f ns, %.1f times the least", added, added / $3}')"
     if command -v valgrind >/dev/null; then
         added=$(($(instructions with_shim "$1") - $(instructions plain "$1")))
         line="$line, + $added instructions"
-        [ "$added" -le "$4" ] || { line="$line, MORE THAN $4"; failed=1; }
+        case $build_type in
+        Rel*) [ "$added" -le "$4" ] || { line="$line, MORE THAN $4"; failed=1; } ;;
+        esac
     fi
     echo "$line (aim: $3)"
 }
-bench count "cuBLAS call" "60 ns, 300 instructions" 700
-bench lt "cuBLASLt call, shape remembered" "200 ns" 1600
-bench lt_new "cuBLASLt call, shape read" "1000 ns with the real getters" 4400
-bench launch "kernel launch" "40 ns" 500
+bench count "cuBLAS call" "60 ns, 300 instructions" 305
+bench lt "cuBLASLt call, shape remembered" "200 ns" 650
+bench lt_new "cuBLASLt call, shape read" "1000 ns with the real getters" 4300
+bench launch "kernel launch" "40 ns" 220
 exit $failed
