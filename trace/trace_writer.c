@@ -21,12 +21,19 @@ bool trace_writer_is_open(void)
     return writer_incarnation() != 0;
 }
 
+/* A signal handler in the middle of a record of its own thread: the call that it makes is in no record. */
+static __attribute__((noinline)) struct trace_thread *turn_away(struct trace_thread *thread)
+{
+    bump(&thread->slot->records_dropped);
+    return NULL;
+}
+
 struct trace_thread *trace_thread_get(void)
 {
     uint64_t incarnation = writer_incarnation();
     struct trace_thread *thread = writer_tls.thread;
     if (__builtin_expect(thread && writer_tls.incarnation == incarnation, 1))
-        return thread->busy ? NULL : thread;
+        return thread->busy ? turn_away(thread) : thread;
     if (!incarnation)
         return NULL;
     return thread_pool_attach(writer_now());

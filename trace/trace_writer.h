@@ -28,7 +28,7 @@ bool trace_writer_is_open(void);
 bool trace_writer_tend(void);
 
 /* Calling thread's state; the first call of a thread takes one from those prepared ahead. NULL: none left or closed; the
- * loss is counted. Re-entrant calls from a signal handler while the thread is writing get NULL too. */
+ * loss is counted. Re-entrant calls from a signal handler while the thread is writing get NULL too, counted as drops. */
 struct trace_thread *trace_thread_get(void);
 struct trace_slot *trace_thread_slot(struct trace_thread *thread);
 struct trace_counters *trace_writer_counters(void); /* never NULL: a private dummy when closed */

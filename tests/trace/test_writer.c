@@ -421,6 +421,7 @@ static void write_interrupted(const char *folder)
     raise(SIGALRM);
     in_a_record = 0;
     CHECK(handled == 1 && refused == 1);
+    CHECK(trace_thread_slot(thread)->records_dropped == 2); /* it asked twice */
     trace_commit(thread, call);
     struct itimerval timer = {{0, 50}, {0, 50}};
     CHECK(setitimer(ITIMER_REAL, &timer, NULL) == 0);
