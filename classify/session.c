@@ -42,6 +42,7 @@ static const struct {
     [TRACE_NOTE_DEVICE]     = {"device",     true},
     [TRACE_NOTE_SHAPES_OFF] = {"shapes_off", true},
     [TRACE_NOTE_TIMING_CUT] = {"timing_cut", false},
+    [TRACE_NOTE_JOIN]       = {"join",       true},
 };
 /* clang-format on */
 

@@ -132,6 +132,8 @@ static void add_process_coverage(struct session_coverage *coverage, const struct
     coverage->kernels_untimed += process->counters.kernels_invalid + join->kernels_invalid;
     if (!process->timed)
         coverage->kernels_untimed += process->calls + outermost_launches(join);
+    else
+        coverage->kernels_untimed += process->counters.calls_before_timing;
     coverage->failed_launches += process->launches_failed;
     coverage->calls_missing += process->calls_missing;
     coverage->launches_missing += process->launches_missing;

@@ -54,10 +54,14 @@ static bool check_settings(void)
             settings_switch(&rows[i], text, &understood);
         if (rows[i].kind == SETTING_NUMBER)
             settings_number(&rows[i], text, &understood);
+        if (rows[i].kind == SETTING_CHOICE)
+            settings_choice(&rows[i], text, &understood);
         if (understood)
             continue;
         if (rows[i].kind == SETTING_SWITCH)
             message_error(COMMAND, "%s is '%s'; it takes on or off", rows[i].variable, text);
+        else if (rows[i].kind == SETTING_CHOICE)
+            message_error(COMMAND, "%s is '%s'; it takes %s", rows[i].variable, text, rows[i].choices);
         else
             message_error(COMMAND, "%s is '%s'; it takes a number from %lld to %lld", rows[i].variable, text,
                           (long long)rows[i].minimum, (long long)rows[i].maximum);

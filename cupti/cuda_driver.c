@@ -19,10 +19,14 @@ static bool bind_functions(struct cuda_driver *driver, void *handle)
     return complete;
 }
 
+const struct cuda_driver *cuda_driver_bound(void)
+{
+    return atomic_load_explicit(&driver_state, memory_order_acquire) == 2 ? &driver_functions : NULL;
+}
+
 const struct cuda_driver *cuda_driver_mapped(void)
 {
-    int state = atomic_load_explicit(&driver_state, memory_order_acquire);
-    if (state == 2)
+    if (cuda_driver_bound())
         return &driver_functions;
     int unbound = 0;
     if (!atomic_compare_exchange_strong(&driver_state, &unbound, 1))

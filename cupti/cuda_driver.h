@@ -18,6 +18,9 @@ enum { CUDA_CAPTURE_RELAXED = 2 }; /* CU_STREAM_CAPTURE_MODE_RELAXED */
 /* The mapped driver's functions; NULL if libcuda.so.1 is not mapped in this process (yet) or lacks what is needed. */
 const struct cuda_driver *cuda_driver_mapped(void);
 
+/* The same without looking for it: NULL as well if nobody looked since it was mapped. No lock. */
+const struct cuda_driver *cuda_driver_bound(void);
+
 /* The application's own cuInit() has returned 0: asked by a function that needs it and does nothing else. */
 bool cuda_driver_is_initialized(const struct cuda_driver *driver);
 

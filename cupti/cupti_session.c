@@ -22,6 +22,7 @@ static bool is_external;
 static bool sees_launches;
 static _Atomic int launched;
 static _Atomic int used;
+static _Atomic int calls_launch;
 
 /* ---- callbacks ---- */
 
@@ -44,6 +45,8 @@ static void on_launch(void *user, int domain, uint32_t cbid, const void *data)
     if (context->call_id) {
         context->launches = context->last_launch ? context->launches + 1 : 1;
         launch_join_note(call->correlation_id, context->call_id, &context->last_launch);
+        if (!atomic_load_explicit(&calls_launch, memory_order_relaxed))
+            atomic_store_explicit(&calls_launch, 1, memory_order_relaxed);
     } else {
         uint32_t no_chain = 0;
         launch_join_note(call->correlation_id, 0, &no_chain);
@@ -81,29 +84,31 @@ static enum cupti_session_outcome refuse_result(const char *function, int result
 static void note_on(const char *remark)
 {
     bool exact = false;
+    uint64_t before = __atomic_load_n(&trace_writer_counters()->calls_before_timing, __ATOMIC_RELAXED);
     const struct cupti_version *version = cupti_version_find(api_version, &exact);
-    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s",
-               version->cuda, exact ? "" : " or newer", cupti.path, cupti.how, remark);
+    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s%s",
+               version->cuda, exact ? "" : " or newer", cupti.path, cupti.how, remark,
+               before ? ", not from the first call on: CUDA was not ready, or a stream captured" : "");
 }
 
-static unsigned enable_callbacks(void)
+static unsigned switch_callbacks(bool on)
 {
     static const uint32_t cbids[] = {
         CUPTI_CBID_cuLaunchKernel,   CUPTI_CBID_cuLaunchKernel_ptsz,   CUPTI_CBID_cuLaunchCooperativeKernel,
         CUPTI_CBID_cuLaunchKernelEx, CUPTI_CBID_cuLaunchKernelEx_ptsz, CUPTI_CBID_cuLaunchCooperativeKernel_ptsz,
         CUPTI_CBID_cuGraphLaunch,    CUPTI_CBID_cuGraphLaunch_ptsz,
     };
-    unsigned enabled = 0;
+    unsigned switched = 0;
     for (unsigned i = 0; i < sizeof cbids / sizeof *cbids; i++) /* old drivers lack the newest */
-        enabled += cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER_API, cbids[i]) == CUPTI_OK;
-    return enabled;
+        switched += cupti.cuptiEnableCallback(on, subscriber, CUPTI_DOMAIN_DRIVER_API, cbids[i]) == CUPTI_OK;
+    return switched;
 }
 
 /* CUPTI gives external records only beside records of API calls, so those have to be on as well. */
 static bool enable_external(void)
 {
     return cupti.cuptiActivityPushExternalCorrelationId && cupti.cuptiActivityPopExternalCorrelationId &&
-           cupti.cuptiActivityEnable(CUPTI_KIND_EXTERNAL_CORRELATION) == CUPTI_OK &&
+           launch_join_open(true) && cupti.cuptiActivityEnable(CUPTI_KIND_EXTERNAL_CORRELATION) == CUPTI_OK &&
            cupti.cuptiActivityEnable(CUPTI_KIND_DRIVER) == CUPTI_OK;
 }
 
@@ -122,28 +127,39 @@ static enum cupti_session_outcome enable_activities(const char **remark)
     return CUPTI_SESSION_STARTED;
 }
 
-static enum cupti_session_outcome subscribe(bool want_external)
+/* How kernels find their calls. Returns what the trace has to say about it. */
+static const char *enable_join(enum kernel_timing_join join)
+{
+    is_external = !sees_launches && join != KERNEL_TIMING_JOIN_CORRELATION && enable_external();
+    if (is_external) {
+        sees_launches = true; /* each push tells */
+        return join == KERNEL_TIMING_JOIN_EXTERNAL ? ", joined by external correlation"
+                                                   : ", launch callbacks refused: joined by external correlation";
+    }
+    if (!sees_launches && join == KERNEL_TIMING_JOIN_EXTERNAL)
+        sees_launches = switch_callbacks(true) > 0;
+    if (!sees_launches)
+        return ", launch callbacks refused: kernels can't be joined to calls";
+    return join == KERNEL_TIMING_JOIN_EXTERNAL ? ", external correlation refused" : "";
+}
+
+static enum cupti_session_outcome subscribe(enum kernel_timing_join join)
 {
     /* One subscriber a process, and never a second try: if another tool is there, it stays undisturbed. */
     int result = cupti.cuptiSubscribe(&subscriber, on_launch, NULL);
     if (result != CUPTI_OK)
         return refuse_result("cuptiSubscribe", result);
+    /* Callbacks before activities: of a kernel that is recorded the launch was seen. */
+    sees_launches = join != KERNEL_TIMING_JOIN_EXTERNAL && switch_callbacks(true) > 0;
     const char *remark = "";
     enum cupti_session_outcome outcome = enable_activities(&remark);
     if (outcome != CUPTI_SESSION_STARTED) {
         cupti.cuptiUnsubscribe(subscriber);
         return outcome;
     }
-    is_external = want_external && enable_external();
-    if (is_external)
-        remark = ", joined by external correlation";
-    else if (want_external)
-        remark = ", external correlation refused";
-    kernel_records_open(&cupti, is_external);
-    sees_launches = is_external || enable_callbacks() > 0;
-    if (!sees_launches)
-        remark = ", launch callbacks refused: kernels can't be joined to calls";
-    note_on(remark);
+    const char *join_remark = enable_join(join);
+    kernel_records_open(&cupti, is_external, sees_launches && join == KERNEL_TIMING_JOIN_AUTO);
+    note_on(*join_remark ? join_remark : remark);
     return CUPTI_SESSION_STARTED;
 }
 
@@ -170,11 +186,11 @@ enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settin
         return refuse(0, "CUPTI", why);
     if (injected && cupti.needs_initialized_driver)
         return CUPTI_SESSION_LATER;
-    if (!launch_join_open(settings->external_correlation) || !kernel_records_reserve() ||
+    if (!launch_join_open(false) || !kernel_records_reserve() ||
         !activity_buffers_open(settings->buffer_count, settings->buffer_bytes))
         return refuse(ENOMEM, "mmap", "no memory for activity buffers");
     enum cupti_session_outcome outcome = check_version();
-    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->external_correlation) : outcome;
+    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->join) : outcome;
 }
 
 /* ---- afterwards ---- */
@@ -198,6 +214,22 @@ bool cupti_session_take_launched(void)
 {
     return atomic_load_explicit(&launched, memory_order_relaxed) &&
            atomic_exchange_explicit(&launched, 0, memory_order_relaxed);
+}
+
+bool cupti_session_calls_launch(void)
+{
+    return atomic_load_explicit(&calls_launch, memory_order_relaxed) != 0;
+}
+
+bool cupti_session_go_external(void)
+{
+    is_external = enable_external();
+    return is_external;
+}
+
+void cupti_session_drop_callbacks(void)
+{
+    switch_callbacks(false);
 }
 
 void cupti_session_flush(void)

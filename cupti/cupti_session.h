@@ -24,9 +24,15 @@ bool cupti_session_is_external(void);   /* external correlation is in use */
 bool cupti_session_sees_launches(void); /* false: nobody tells that kernels are outstanding */
 bool cupti_session_was_used(void);      /* the GPU, ever: a flush in a process that never used it may hang */
 bool cupti_session_take_launched(void); /* since the last look */
+bool cupti_session_calls_launch(void);  /* a launch was seen under a call, ever */
 void cupti_session_flush(void);         /* may block */
 uint64_t cupti_session_take_dropped(void);
 uint64_t cupti_session_timestamp(void); /* 0: not known */
+
+/* Goes over to external correlation: first what CUPTI has to record, false if it refuses; later, once calls push their ids,
+ * the launch callbacks can go. */
+bool cupti_session_go_external(void);
+void cupti_session_drop_callbacks(void);
 
 /* Call path, external correlation. */
 bool cupti_session_push(uint64_t call_id);

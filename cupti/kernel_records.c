@@ -6,11 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "cupti/cupti_session.h"
 #include "cupti/launch_join.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
 
-enum { WAITING_MAX = 4096 };
+enum { WAITING_MAX = 4096, EVICTED_AT_ONCE = WAITING_MAX / 4, MISMATCHES_ENOUGH = 64 };
 static const uint64_t waiting_at_most_ns = 2000000000;
 static const uint64_t patience_ns = 200000000; /* for the trace to get new blocks, a buffer */
 
@@ -21,6 +22,9 @@ struct waiting_kernel {
 
 static const struct cupti_library *cupti;
 static bool external_join;
+static uint64_t external_since_ns;
+static bool watching; /* no id has matched a launch callback yet */
+static uint64_t mismatches;
 static struct waiting_kernel *waiting;
 static unsigned waiting_count;
 static uint64_t records_seen;
@@ -41,10 +45,27 @@ bool kernel_records_reserve(void)
     return waiting != NULL;
 }
 
-void kernel_records_open(const struct cupti_library *library, bool external)
+void kernel_records_open(const struct cupti_library *library, bool external, bool watch)
 {
     cupti = library;
     external_join = external;
+    watching = watch;
+}
+
+uint64_t kernel_records_mismatched(void)
+{
+    return watching && mismatches >= MISMATCHES_ENOUGH ? mismatches : 0;
+}
+
+void kernel_records_stop_watching(void)
+{
+    watching = false;
+}
+
+void kernel_records_go_external(uint64_t since_ns)
+{
+    external_join = true;
+    external_since_ns = since_ns;
 }
 
 uint64_t kernel_records_seen(void)
@@ -116,24 +137,46 @@ static void write_kernel(struct trace_kernel *kernel, enum launch_join_result re
     write_record(TRACE_RECORD_KERNEL, kernel, sizeof *kernel);
 }
 
-static enum launch_join_result find_owner(uint32_t correlation_id, struct launch_owner *owner)
+static enum launch_join_result find_owner(const struct trace_kernel *kernel, struct launch_owner *owner)
 {
-    return external_join ? launch_join_external_find(correlation_id, owner) : launch_join_find(correlation_id, owner);
+    if (!external_join)
+        return launch_join_find(kernel->correlation_id, owner);
+    enum launch_join_result result = launch_join_external_find(kernel->correlation_id, owner);
+    bool may_come = result == LAUNCH_JOIN_UNSEEN && kernel->start_ns >= external_since_ns; /* in another buffer */
+    return may_come ? LAUNCH_JOIN_PENDING : result;
+}
+
+static void watch(enum launch_join_result result)
+{
+    if (result != LAUNCH_JOIN_UNSEEN)
+        watching = false;
+    else
+        mismatches += cupti_session_calls_launch();
+}
+
+static void evict_oldest(void)
+{
+    for (unsigned i = 0; i < EVICTED_AT_ONCE; i++) {
+        struct launch_owner owner;
+        find_owner(&waiting[i].kernel, &owner);
+        write_kernel(&waiting[i].kernel, LAUNCH_JOIN_NONE, &owner);
+    }
+    waiting_count -= EVICTED_AT_ONCE;
+    memmove(&waiting[0], &waiting[EVICTED_AT_ONCE], waiting_count * sizeof *waiting);
 }
 
 static void join_kernel(struct trace_kernel *kernel)
 {
     struct launch_owner owner;
-    enum launch_join_result result = find_owner(kernel->correlation_id, &owner);
+    enum launch_join_result result = find_owner(kernel, &owner);
+    if (watching)
+        watch(result);
     if (result != LAUNCH_JOIN_PENDING) {
         write_kernel(kernel, result, &owner);
         return;
     }
-    if (waiting_count == WAITING_MAX) { /* the oldest has to go */
-        find_owner(waiting[0].kernel.correlation_id, &owner);
-        write_kernel(&waiting[0].kernel, LAUNCH_JOIN_NONE, &owner);
-        memmove(&waiting[0], &waiting[1], --waiting_count * sizeof *waiting);
-    }
+    if (waiting_count == WAITING_MAX)
+        evict_oldest();
     waiting[waiting_count].kernel = *kernel;
     waiting[waiting_count++].since_ns = clock_monotonic_ns();
 }
@@ -145,7 +188,7 @@ unsigned kernel_records_retry(bool last)
     patience_until_ns = now_ns + patience_ns;
     for (unsigned i = 0; i < waiting_count; i++) {
         struct launch_owner owner;
-        enum launch_join_result result = find_owner(waiting[i].kernel.correlation_id, &owner);
+        enum launch_join_result result = find_owner(&waiting[i].kernel, &owner);
         if (result == LAUNCH_JOIN_PENDING && !last && now_ns - waiting[i].since_ns < waiting_at_most_ns)
             waiting[kept++] = waiting[i];
         else

@@ -10,7 +10,15 @@
 #include "cupti/cupti_library.h"
 
 bool kernel_records_reserve(void); /* maps memory */
-void kernel_records_open(const struct cupti_library *library, bool external);
+/* EXTERNAL: joined by external correlation ids. WATCH: find out whether ids match those of the launch callbacks at all. */
+void kernel_records_open(const struct cupti_library *library, bool external, bool watch);
+
+/* Kernels so far, all of them, if those are enough to say that no id matches though calls launch; else 0. */
+uint64_t kernel_records_mismatched(void);
+void kernel_records_stop_watching(void);
+
+/* From here on by external correlation. SINCE_NS: what started before this CUPTI timestamp was launched without it. */
+void kernel_records_go_external(uint64_t since_ns);
 
 /* All records of one completed buffer. */
 void kernel_records_consume(uint8_t *buffer, size_t valid_bytes);

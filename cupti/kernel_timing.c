@@ -92,30 +92,55 @@ void kernel_timing_enter_slowly(void *stream, uint64_t call_id)
 {
     kernel_timing_start_if_needed(stream);
     kernel_timing_call_begin(call_id);
+    enum kernel_timing_state state = kernel_timing_state();
+    if (state == KERNEL_TIMING_IDLE || state == KERNEL_TIMING_STARTING) {
+        kernel_timing_context.at_end |= KERNEL_TIMING_EARLY;
+        kernel_timing_context.stream = stream;
+    }
 }
 
 void kernel_timing_external_push(uint64_t call_id)
 {
     int errno_before = errno;
-    kernel_timing_context.external = cupti_session_push(call_id);
+    if (cupti_session_push(call_id))
+        kernel_timing_context.at_end |= KERNEL_TIMING_PUSHED;
     errno = errno_before;
 }
 
 static void external_pop(enum trace_owner owner, uint64_t owner_id)
 {
     int errno_before = errno;
-    kernel_timing_context.external = 0;
     cupti_session_pop();
     errno = errno_before;
     launch_join_external_publish(kernel_timing_context.call_id, owner, owner_id);
 }
 
+/* Calls that succeed though the driver isn't to be found: looking for it takes the loader's lock, so it is done less and
+ * less often then. */
+static _Atomic int driver_is_not_needed;
+
+static void early_call_ended(bool was_timed)
+{
+    if (!was_timed)
+        __atomic_fetch_add(&trace_writer_counters()->calls_before_timing, 1, __ATOMIC_RELAXED);
+    kernel_timing_start_if_needed(kernel_timing_context.stream);
+    if (!cuda_driver_bound() && !atomic_load_explicit(&driver_is_not_needed, memory_order_relaxed))
+        atomic_store_explicit(&driver_is_not_needed, 1, memory_order_relaxed);
+}
+
 void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id)
 {
-    if (kernel_timing_context.last_launch)
+    struct kernel_timing_context *context = &kernel_timing_context;
+    uint32_t at_end = context->at_end;
+    bool launch_seen = context->last_launch != 0; /* another thread started the timing meanwhile */
+    context->at_end = 0;
+    if (launch_seen)
         publish(owner, owner_id);
-    if (kernel_timing_context.external)
+    if (at_end & KERNEL_TIMING_PUSHED)
         external_pop(owner, owner_id);
+    context->call_id = 0;
+    if (at_end & KERNEL_TIMING_EARLY && owner != TRACE_OWNER_NONE)
+        early_call_ended(launch_seen);
 }
 
 /* ---- ticks ---- */
@@ -161,6 +186,30 @@ static void flush_if_due(uint64_t now_ns)
     ticking.flush_due_ns = clock_monotonic_ns() + ticking.flush_wait_ns;
 }
 
+/* The ids of kernels are none that launch callbacks gave: over to external correlation, or openly unjoined. The mutex
+ * keeps this apart from the process leaving. */
+static void change_join_if_needed(void)
+{
+    uint64_t kernels = kernel_records_mismatched();
+    if (!kernels)
+        return;
+    kernel_records_stop_watching();
+    uint64_t since_ns = cupti_session_timestamp();
+    bool external = cupti_session_go_external();
+    if (external) {
+        kernel_records_go_external(since_ns);
+        pthread_mutex_lock(&mutex);
+        if (!finishing)
+            set_state_and_join(KERNEL_TIMING_ON, true);
+        pthread_mutex_unlock(&mutex);
+        cupti_session_drop_callbacks();
+    }
+    trace_note(trace_thread_get(), TRACE_NOTE_JOIN, kernels < INT32_MAX ? (int32_t)kernels : INT32_MAX,
+               "the first %llu kernels have other correlation ids than launches: %s", (unsigned long long)kernels,
+               external ? "later ones are joined by external correlation"
+                        : "none can be joined to calls, external correlation is refused");
+}
+
 static void anchor_now(void)
 {
     uint64_t cupti_ns = cupti_session_timestamp();
@@ -182,6 +231,7 @@ static void tick(void)
         return;
     take_records(false);
     flush_if_due(now_ns);
+    change_join_if_needed();
     if (now_ns >= ticking.anchor_due_ns) {
         anchor_now();
         ticking.anchor_due_ns = now_ns + ANCHOR_MS * ms;
@@ -283,7 +333,7 @@ static void start_thread(void)
 void kernel_timing_configure(const struct kernel_timing_settings *wanted)
 {
     settings.off = wanted->off;
-    settings.external_correlation = wanted->external_correlation;
+    settings.join = wanted->join;
     settings.cupti_path = wanted->cupti_path;
     if (wanted->flush_period_ms)
         settings.flush_period_ms = wanted->flush_period_ms;
@@ -347,10 +397,24 @@ static bool is_capturing(const struct cuda_driver *driver, void *stream)
     return result != NO_CONTEXT && (result != 0 || status != 0);
 }
 
+/* Looks for a driver that isn't mapped yet, where calls do without it only at a thread's 1st, 2nd, 4th ... and each 1024th
+ * chance. */
+static const struct cuda_driver *look_for_driver(void)
+{
+    struct kernel_timing_context *context = &kernel_timing_context;
+    if (atomic_load_explicit(&driver_is_not_needed, memory_order_relaxed)) {
+        if (context->until_look-- != 0)
+            return NULL;
+        context->until_look = context->look_step; /* 0, 1, 3, 7 ... */
+        context->look_step = context->look_step < 1023 ? context->look_step * 2 + 1 : 1023;
+    }
+    return cuda_driver_mapped();
+}
+
 void kernel_timing_start_slowly(void *stream)
 {
     int errno_before = errno;
-    const struct cuda_driver *driver = cuda_driver_mapped();
+    const struct cuda_driver *bound = cuda_driver_bound(), *driver = bound ? bound : look_for_driver();
     if (cuda_driver_is_initialized(driver) && !is_capturing(driver, NULL) &&
         (!stream || !is_capturing(driver, stream)) && may_start()) {
         /* Another thread may capture in the mode that forbids everybody's unsafe calls; ours do not touch its stream. */

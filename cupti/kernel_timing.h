@@ -23,14 +23,20 @@ struct kernel_timing_context {
         uint64_t pending; /* 0: neither, and the call's end has nothing to do */
         struct {
             uint32_t last_launch; /* newest table entry made under it, index + 1; 0: none */
-            uint32_t external;    /* external correlation: an id was pushed */
+            uint32_t at_end;      /* KERNEL_TIMING_PUSHED, KERNEL_TIMING_EARLY */
         };
     };
-    uint32_t launches;                /* entries made under it, if there is a last one */
-    uint32_t until_attempt, attempts; /* see kernel_timing_start_if_needed() */
-    uint32_t reserved[9];
+    void *stream;                   /* of an early call */
+    uint32_t launches;              /* entries made under it, if there is a last one */
+    uint32_t until_look, look_step; /* for the driver, see kernel_timing.c */
+    uint32_t reserved[7];
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct kernel_timing_context) == 64, "one cache line");
+
+enum {
+    KERNEL_TIMING_PUSHED = 1, /* external correlation: an id was */
+    KERNEL_TIMING_EARLY = 2,  /* the call began before kernels were timed */
+};
 
 #pragma GCC visibility push(hidden)
 extern _Thread_local struct kernel_timing_context kernel_timing_context __attribute__((tls_model("initial-exec")));
@@ -78,14 +84,21 @@ static inline void kernel_timing_call_end(enum trace_owner owner, uint64_t owner
 
 /* ---- life ---- */
 
+enum kernel_timing_join {
+    KERNEL_TIMING_JOIN_AUTO =
+        0, /* by correlation id; by external ids if those turn out not to match, said in the trace */
+    KERNEL_TIMING_JOIN_CORRELATION, /* whatever comes of it */
+    KERNEL_TIMING_JOIN_EXTERNAL,    /* from the start: CUPTI has to record each call of the driver then */
+};
+
 struct kernel_timing_settings {
-    bool off;                  /* the user wants shapes only */
-    bool external_correlation; /* join by external correlation ids instead of the launch callbacks' */
-    const char *cupti_path;    /* NULL: find it. The string must live on */
-    uint32_t flush_period_ms;  /* 0: 200 */
-    uint32_t exit_timeout_ms;  /* 0: 1500 */
-    uint32_t buffer_count;     /* 0: 64, at most 256 */
-    uint32_t buffer_bytes;     /* 0: 1 MiB */
+    bool off;                     /* the user wants shapes only */
+    enum kernel_timing_join join; /* kernels to calls */
+    const char *cupti_path;       /* NULL: find it. The string must live on */
+    uint32_t flush_period_ms;     /* 0: 200 */
+    uint32_t exit_timeout_ms;     /* 0: 1500 */
+    uint32_t buffer_count;        /* 0: 64, at most 256 */
+    uint32_t buffer_bytes;        /* 0: 1 MiB */
 };
 
 /* Once, before any of the following; nothing is called or mapped by it. */
@@ -94,24 +107,20 @@ void kernel_timing_configure(const struct kernel_timing_settings *settings);
 /* From InitializeInjection(), that is inside the application's own cuInit(). The trace must be open. */
 void kernel_timing_start_from_injection(void);
 
-/* At the head of each hooked call: a load once started. Does nothing before the application's own cuInit() has succeeded
- * (asked of the mapped driver, which is never initialised by us), and nothing while STREAM or the legacy stream captures.
- * STREAM: CUstream of the call, NULL if not known. errno and CUDA's errors are left as they were. */
+/* At the head of each hooked call, until started. Does nothing before the application's own cuInit() has succeeded (asked
+ * of the mapped driver, which is never initialised by us), and nothing while STREAM or the legacy stream captures; then
+ * the next call tries again, at the price of a query of the driver. STREAM: CUstream of the call, NULL if not known. errno
+ * and CUDA's errors are left as they were. */
 void kernel_timing_start_slowly(void *stream);
 static inline void kernel_timing_start_if_needed(void *stream)
 {
-    if (__builtin_expect(atomic_load_explicit(&kernel_timing_state_now, memory_order_relaxed) != KERNEL_TIMING_IDLE, 1))
-        return;
-    /* A process may make many calls before the driver is ready: a thread looks at its 1st, 2nd, 4th ... and each 1024th. */
-    struct kernel_timing_context *context = &kernel_timing_context;
-    if (__builtin_expect(context->until_attempt-- == 0, 0)) {
-        context->until_attempt = context->attempts < 1023 ? context->attempts : 1023; /* 0, 1, 3, 7 ... */
-        context->attempts += context->attempts + 1;
+    if (__builtin_expect(atomic_load_explicit(&kernel_timing_state_now, memory_order_relaxed) == KERNEL_TIMING_IDLE, 0))
         kernel_timing_start_slowly(stream);
-    }
 }
 
-/* kernel_timing_start_if_needed() and kernel_timing_call_begin(): one load and three stores once started. */
+/* kernel_timing_start_if_needed() and kernel_timing_call_begin(): one load and three stores once started. Of a call that
+ * begins before that, the end counts it as one whose kernels nobody timed, and tries to start in its turn: a program that
+ * leaves the initialisation to the runtime is ready only after its first launch. */
 void kernel_timing_enter_slowly(void *stream, uint64_t call_id);
 static inline void kernel_timing_enter(void *stream, uint64_t call_id)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two direct-mapped tables of self-checking entries: launches by correlation id, calls by call id (external mode only). */
+/* Direct-mapped tables of self-checking entries: launches by correlation id; for external correlation calls by call id, and
+ * launches once more, since there the ids of callbacks may be those of other launches. */
 #include "cupti/launch_join.h"
 
 #include <stdatomic.h>
@@ -23,6 +24,7 @@ struct entry_content {
 };
 
 static struct launch_entry *launches;
+static struct launch_entry *external_launches;
 static struct launch_entry *calls; /* key: owner << 56 */
 
 /* Each product is a bijection of its word, so one word of another entry is always seen, and several are but for one case in
@@ -67,16 +69,23 @@ bool launch_join_open(bool external)
         launches = map_table(LAUNCH_JOIN_ENTRIES);
     if (external && !calls)
         calls = map_table(LAUNCH_JOIN_CALLS);
-    return launches && (!external || calls);
+    if (external && !external_launches)
+        external_launches = map_table(LAUNCH_JOIN_ENTRIES);
+    return launches && (!external || (calls && external_launches));
 }
 
-void launch_join_note(uint32_t correlation_id, uint64_t call_id, uint32_t *chain)
+static inline void note(struct launch_entry *table, uint32_t correlation_id, uint64_t call_id, uint32_t *chain)
 {
     uint32_t index = correlation_id & (LAUNCH_JOIN_ENTRIES - 1);
     /* Launches under no call are written too: what an older launch of the same id, 2^32 ago, left must not answer. */
     unsigned owner = call_id ? OWNER_PENDING : TRACE_OWNER_NONE;
-    entry_write(&launches[index], key_of(correlation_id, *chain, owner), call_id, 0);
+    entry_write(&table[index], key_of(correlation_id, *chain, owner), call_id, 0);
     *chain = index + 1;
+}
+
+void launch_join_note(uint32_t correlation_id, uint64_t call_id, uint32_t *chain)
+{
+    note(launches, correlation_id, call_id, chain);
 }
 
 uint32_t launch_join_publish(uint32_t chain, uint32_t count, uint64_t call_id, enum trace_owner owner,
@@ -107,15 +116,20 @@ static enum launch_join_result result_of(struct entry_content c, struct launch_o
     return LAUNCH_JOIN_FOUND;
 }
 
-enum launch_join_result launch_join_find(uint32_t correlation_id, struct launch_owner *found)
+static enum launch_join_result find(struct launch_entry *table, uint32_t correlation_id, struct launch_owner *found)
 {
     struct entry_content c;
     *found = (struct launch_owner){.owner = TRACE_OWNER_NONE};
-    bool whole = entry_read(&launches[correlation_id & (LAUNCH_JOIN_ENTRIES - 1)], &c);
+    bool whole = entry_read(&table[correlation_id & (LAUNCH_JOIN_ENTRIES - 1)], &c);
     if ((uint32_t)c.key != correlation_id || (!whole && c.key == 0))
         return LAUNCH_JOIN_UNSEEN;
     /* Half written: its call is just ending, or another launch is taking its place. */
     return whole ? result_of(c, found) : LAUNCH_JOIN_PENDING;
+}
+
+enum launch_join_result launch_join_find(uint32_t correlation_id, struct launch_owner *found)
+{
+    return find(launches, correlation_id, found);
 }
 
 static struct launch_entry *call_entry(uint64_t call_id)
@@ -133,14 +147,14 @@ void launch_join_external_publish(uint64_t call_id, enum trace_owner owner, uint
 void launch_join_external_note(uint32_t correlation_id, uint64_t call_id)
 {
     uint32_t chain = 0;
-    launch_join_note(correlation_id, call_id, &chain);
+    note(external_launches, correlation_id, call_id, &chain);
 }
 
 enum launch_join_result launch_join_external_find(uint32_t correlation_id, struct launch_owner *found)
 {
-    enum launch_join_result result = launch_join_find(correlation_id, found);
+    enum launch_join_result result = find(external_launches, correlation_id, found);
     if (result != LAUNCH_JOIN_PENDING)
-        return result == LAUNCH_JOIN_UNSEEN ? LAUNCH_JOIN_PENDING : result; /* its record may be in another buffer */
+        return result;
     struct entry_content c;
     if (!entry_read(call_entry(found->call_id), &c) || c.call_id != found->call_id)
         return LAUNCH_JOIN_PENDING;

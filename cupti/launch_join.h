@@ -26,7 +26,7 @@ struct launch_owner {
     enum trace_owner owner;
 };
 
-/* Maps the table (untouched pages cost nothing). EXTERNAL: the second table too. */
+/* Maps the table (untouched pages cost nothing). EXTERNAL: those of external correlation too. May be called again. */
 bool launch_join_open(bool external);
 
 /* Launch callback, on the launching thread. CHAIN is the call's newest entry (index + 1, 0 none) and is moved on. */
@@ -38,7 +38,8 @@ uint32_t launch_join_publish(uint32_t chain, uint32_t count, uint64_t call_id, e
 
 enum launch_join_result launch_join_find(uint32_t correlation_id, struct launch_owner *found);
 
-/* External correlation: the call's id is the external id; the call's end and CUPTI's record may come in any order. */
+/* External correlation: the call's id is the external id; the call's end and CUPTI's record may come in any order, so one
+ * that is unseen may still come. */
 void launch_join_external_publish(uint64_t call_id, enum trace_owner owner, uint64_t owner_id);
 void launch_join_external_note(uint32_t correlation_id, uint64_t call_id);
 enum launch_join_result launch_join_external_find(uint32_t correlation_id, struct launch_owner *found);

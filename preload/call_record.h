@@ -115,7 +115,9 @@ static inline __attribute__((always_inline)) void call_record_begin(struct trace
     preload_depth.call = event->call_id;
     uint32_t entry = (uint16_t)shape->facts;
     MEMO_SETTLE(*shape);
-    kernel_timing_enter(NULL, event->call_id); /* cuBLAS tells the stream only afterwards */
+    /* cuBLAS tells the stream only afterwards. */
+    uint64_t stream = event->stream == CALL_STREAM_UNKNOWN ? 0 : event->stream;
+    kernel_timing_enter((void *)(uintptr_t)stream, event->call_id);
     event->start_ticks = clock_ticks();
     slot->start_ticks = event->start_ticks;
     __atomic_store_n(&slot->entry, entry, __ATOMIC_RELEASE);

@@ -176,10 +176,23 @@ static void write_facts(struct trace_thread *thread)
     trace_anchor(thread, 0);
 }
 
+static enum kernel_timing_join join_of(enum setting_join join)
+{
+    switch (join) {
+    case SETTING_JOIN_CORRELATION:
+        return KERNEL_TIMING_JOIN_CORRELATION;
+    case SETTING_JOIN_EXTERNAL:
+        return KERNEL_TIMING_JOIN_EXTERNAL;
+    default:
+        return KERNEL_TIMING_JOIN_AUTO;
+    }
+}
+
 /* Before the trace opens: from then on other threads' calls may start the timing. */
 static void configure_timing(void)
 {
-    struct kernel_timing_settings timing = {.off = !settings.timing, .exit_timeout_ms = settings.exit_wait_ms};
+    struct kernel_timing_settings timing = {
+        .off = !settings.timing, .join = join_of(settings.join), .exit_timeout_ms = settings.exit_wait_ms};
     if (!timing.exit_timeout_ms)
         timing.exit_timeout_ms = 1; /* 0 would mean its default */
     kernel_timing_configure(&timing);

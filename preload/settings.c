@@ -8,10 +8,11 @@
 
 /* clang-format off */
 static const struct setting settings_rows[] = {
-    {SETTING_DIR,          SETTING_PATH,   "",    0, 0,      "folder of the session, absolute; without it nothing is recorded"},
-    {SETTING_DISABLE,      SETTING_SWITCH, "off", 0, 0,      "pass every call through and record nothing"},
-    {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500", 0, 600000, "how long an exiting process may wait for its last kernel times"},
-    {SETTING_TIMING,       SETTING_SWITCH, "on",  0, 0,      "time kernels with CUPTI; off records shapes only"},
+    {SETTING_DIR,          SETTING_PATH,   "",     0, 0,      "folder of the session, absolute; without it nothing is recorded", NULL},
+    {SETTING_DISABLE,      SETTING_SWITCH, "off",  0, 0,      "pass every call through and record nothing", NULL},
+    {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500",  0, 600000, "how long an exiting process may wait for its last kernel times", NULL},
+    {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
+    {SETTING_TIMING,       SETTING_SWITCH, "on",   0, 0,      "time kernels with CUPTI; off records shapes only", NULL},
 };
 /* clang-format on */
 
@@ -72,6 +73,27 @@ int64_t settings_number(const struct setting *row, const char *text, bool *under
     return good ? value : decimal(row->default_text);
 }
 
+static int choice_place(const char *choices, const char *text) /* -1: it is none of them */
+{
+    size_t length = strlen(text);
+    int place = 0;
+    for (const char *choice = choices; choice; place++) {
+        const char *bar = strchr(choice, '|');
+        if (length == (bar ? (size_t)(bar - choice) : strlen(choice)) && !strncmp(choice, text, length))
+            return place;
+        choice = bar ? bar + 1 : NULL;
+    }
+    return -1;
+}
+
+int settings_choice(const struct setting *row, const char *text, bool *understood)
+{
+    int place = choice_place(row->choices, text && *text ? text : row->default_text);
+    if (understood)
+        *understood = place >= 0;
+    return place >= 0 ? place : choice_place(row->choices, row->default_text);
+}
+
 void settings_read(struct settings *settings)
 {
     const char *dir = getenv(SETTING_DIR);
@@ -80,4 +102,5 @@ void settings_read(struct settings *settings)
     settings->timing = settings_switch(settings_find(SETTING_TIMING), getenv(SETTING_TIMING), NULL);
     settings->exit_wait_ms =
         (uint32_t)settings_number(settings_find(SETTING_EXIT_WAIT_MS), getenv(SETTING_EXIT_WAIT_MS), NULL);
+    settings->join = (enum setting_join)settings_choice(settings_find(SETTING_JOIN), getenv(SETTING_JOIN), NULL);
 }

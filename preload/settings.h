@@ -12,8 +12,10 @@
 #define SETTING_DISABLE      "ROOFTAP_DISABLE"
 #define SETTING_TIMING       "ROOFTAP_TIMING"
 #define SETTING_EXIT_WAIT_MS "ROOFTAP_EXIT_WAIT_MS"
+#define SETTING_JOIN         "ROOFTAP_JOIN"
 
-enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER };
+enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE };
+enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
 
 struct setting {
     const char *variable;
@@ -21,6 +23,7 @@ struct setting {
     const char *default_text; /* "" for a path that has none */
     int64_t minimum, maximum; /* of SETTING_NUMBER */
     const char *help;         /* one line, without a full stop */
+    const char *choices;      /* of SETTING_CHOICE, with | between them */
 };
 
 /* Rows in alphabetical order of variable; *COUNT rows. */
@@ -32,12 +35,14 @@ struct settings {
     bool disable;
     bool timing;
     uint32_t exit_wait_ms;
+    enum setting_join join;
 };
 
 /* What TEXT means for ROW; NULL and nonsense mean the default. *UNDERSTOOD (may be NULL) tells nonsense apart, so that
  * the command can refuse what the host has to live with. */
 bool settings_switch(const struct setting *row, const char *text, bool *understood);
 int64_t settings_number(const struct setting *row, const char *text, bool *understood);
+int settings_choice(const struct setting *row, const char *text, bool *understood); /* place in the choices, from 0 */
 
 /* From this process's environment. */
 void settings_read(struct settings *settings);

@@ -149,6 +149,7 @@ enum trace_note_code {
     TRACE_NOTE_DEVICE = 5,         /* text: what about the device could not be read */
     TRACE_NOTE_SHAPES_OFF = 6,     /* text: which entry point, and why its arguments are not read */
     TRACE_NOTE_TIMING_CUT = 7,     /* text: CUPTI did not answer in time at exit; the last kernels may be missing */
+    TRACE_NOTE_JOIN = 8,           /* value: kernels; text: their ids matched no launch, and what is done instead */
 };
 
 struct trace_note {
@@ -309,7 +310,9 @@ struct trace_counters {          /* of the whole process, in its first slots blo
     uint64_t buffers_lost;           /* activity buffers that went to the scratch buffer */
     uint64_t names_cut;
     uint64_t records_unknown;        /* activity records of kinds that were not asked for */
-    uint64_t reserved[23];
+    uint64_t calls_before_timing;    /* library calls and launches that succeeded before timing could start: their kernels
+                                      * are in no record, nor is it known how many there were */
+    uint64_t reserved[22];
 };
 
 struct trace_slot {              /* one a thread; atomic fields, written by that thread only */

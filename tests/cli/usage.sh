@@ -22,6 +22,7 @@ expect_usage_error "'b'" report a b
 expect_usage_error "rooftap record" report
 expect_usage_error "no-such-command" help no-such-command
 ROOFTAP_TIMING=perhaps expect_usage_error "ROOFTAP_TIMING" record -- touch started
+ROOFTAP_JOIN=extern expect_usage_error "ROOFTAP_JOIN is 'extern'; it takes auto|correlation|external" record -- touch started
 ROOFTAP_EXIT_WAIT_MS=-1 expect_usage_error "ROOFTAP_EXIT_WAIT_MS" record -- touch started
 expect_usage_error "no/such/folder" record -o no/such/folder -- touch started
 [ ! -e started ] || fail "a target was started in spite of bad usage"

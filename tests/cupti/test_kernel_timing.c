@@ -13,76 +13,10 @@
 
 #include "cupti/kernel_timing.h"
 #include "tests/cupti/fake_cupti.h"
+#include "tests/cupti/host.h"
 #include "tests/cupti/trace_of_test.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
-
-enum { LAUNCH = 307, LAUNCH_EX = 652, GRAPH_LAUNCH = 514 };
-static const uint64_t second_ns = 1000000000;
-static const uint64_t some_time_ns = 1700000000000000000;
-
-static void start_with(struct kernel_timing_settings settings)
-{
-    trace_of_test_open();
-    kernel_timing_configure(&settings);
-    fake_cuda_init();
-    errno = EDOM;
-    kernel_timing_start_if_needed(NULL);
-    CHECK(errno == EDOM);
-}
-
-static void start_on(void)
-{
-    start_with((struct kernel_timing_settings){.off = false});
-    CHECK(kernel_timing_state() == KERNEL_TIMING_ON);
-}
-
-static uint64_t next_call_id(void)
-{
-    struct trace_thread *thread = trace_thread_get();
-    CHECK(thread != NULL);
-    return trace_thread_next_call_id(thread);
-}
-
-/* A library call that launches COUNT kernels and ends well. Correlation ids are consecutive in one thread: the last one. */
-static uint32_t call_with(uint64_t owner_id, unsigned count, uint64_t *call_id)
-{
-    uint32_t correlation = 0;
-    *call_id = next_call_id();
-    kernel_timing_call_begin(*call_id);
-    for (unsigned i = 0; i < count; i++)
-        correlation = fake_cupti_launch(i % 2 ? LAUNCH_EX : LAUNCH);
-    kernel_timing_call_end(TRACE_OWNER_CALL, owner_id);
-    return correlation;
-}
-
-static void run_kernel(uint32_t correlation)
-{
-    fake_cupti_kernel(&(struct fake_kernel){.correlation_id = correlation,
-                                            .name = "gemm",
-                                            .start_ns = some_time_ns + correlation * 1000ull,
-                                            .end_ns = some_time_ns + correlation * 1000ull + 500,
-                                            .stream = 7});
-}
-
-static const struct trace_kernel *kernel_of(const struct trace_content *c, uint32_t correlation)
-{
-    const struct trace_kernel *found = NULL;
-    for (size_t i = 0; i < c->kernel_count; i++)
-        if (c->kernels[i].correlation_id == correlation) {
-            CHECK(!found);
-            found = &c->kernels[i];
-        }
-    CHECK(found != NULL);
-    return found;
-}
-
-static void finish_and_read(struct trace_content *c)
-{
-    CHECK(kernel_timing_finish(5 * second_ns));
-    CHECK(kernel_timing_state() == KERNEL_TIMING_FINISHED);
-    trace_of_test_read(c);
-}
 
 /* ---- scenarios ---- */
 
@@ -479,8 +413,7 @@ static void nothing_before_init(void)
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     fake_cuda_init();
-    for (int i = 0; i < 1024; i++) /* it looks at growing distances */
-        kernel_timing_start_if_needed(NULL);
+    kernel_timing_start_if_needed(NULL);
     CHECK(kernel_timing_state() == KERNEL_TIMING_ON);
     run_kernel(call_with(1, 1, &call));
     finish_and_read(&c);
@@ -582,7 +515,7 @@ static void callbacks_refused(void)
     struct trace_content c;
     uint64_t call;
     fake_cupti_set_result("cuptiEnableCallback", 1);
-    start_with((struct kernel_timing_settings){.flush_period_ms = 20});
+    start_with((struct kernel_timing_settings){.flush_period_ms = 20, .join = KERNEL_TIMING_JOIN_CORRELATION});
     CHECK(kernel_timing_state() == KERNEL_TIMING_ON);
     uint32_t correlation = call_with(1, 1, &call);
     run_kernel(correlation);
@@ -594,7 +527,7 @@ static void callbacks_refused(void)
 static void external_correlation(void)
 {
     struct trace_content c;
-    start_with((struct kernel_timing_settings){.external_correlation = true});
+    start_with((struct kernel_timing_settings){.join = KERNEL_TIMING_JOIN_EXTERNAL});
     CHECK(kernel_timing_state() == KERNEL_TIMING_ON && fake_cupti_kind_enabled(39) && fake_cupti_kind_enabled(4));
     uint64_t one = next_call_id(), two = one + 1000000, failed = one + 2000000;
     kernel_timing_call_begin(one);
@@ -659,10 +592,7 @@ static void at_exit(void)
     exit_with_status_7(true);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} scenarios[] = {
+static const struct scenario scenarios[] = {
     {"joined", joined},
     {"refused_everywhere", refused_everywhere},
     {"switched_off", switched_off},
@@ -693,12 +623,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    for (unsigned i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
-        if (argc == 2 && strcmp(argv[1], scenarios[i].name) == 0) {
-            scenarios[i].run();
-            return 0;
-        } else if (argc == 1) {
-            puts(scenarios[i].name);
-        }
-    return argc == 1 ? 0 : 2;
+    return host_run(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
 }

@@ -31,6 +31,11 @@ static void table_is_sound(void **state)
             settings_switch(&row[i], NULL, &understood);
             assert_true(understood);
         }
+        assert_int_equal(row[i].kind == SETTING_CHOICE, row[i].choices != NULL);
+        if (row[i].kind == SETTING_CHOICE) {
+            settings_choice(&row[i], NULL, &understood);
+            assert_true(understood);
+        }
     }
     assert_null(settings_find("ROOFTAP_NO_SUCH_THING"));
 }
@@ -53,6 +58,24 @@ static void nonsense_means_the_default(void **state)
     assert_true(understood);
 }
 
+static void a_choice_is_a_whole_word(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"extern", "externally", "EXTERNAL", "auto|correlation", "|", "auto ", "1"};
+    bool understood;
+    const struct setting *join = settings_find(SETTING_JOIN);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(settings_choice(join, bad[i], &understood), SETTING_JOIN_AUTO);
+        assert_false(understood);
+    }
+    assert_int_equal(settings_choice(join, "", &understood), SETTING_JOIN_AUTO);
+    assert_true(understood);
+    assert_int_equal(settings_choice(join, "auto", NULL), SETTING_JOIN_AUTO);
+    assert_int_equal(settings_choice(join, "correlation", NULL), SETTING_JOIN_CORRELATION);
+    assert_int_equal(settings_choice(join, "external", &understood), SETTING_JOIN_EXTERNAL);
+    assert_true(understood);
+}
+
 static void reads_the_environment(void **state)
 {
     (void)state;
@@ -61,7 +84,9 @@ static void reads_the_environment(void **state)
     setenv(SETTING_TIMING, "no", 1);
     setenv(SETTING_EXIT_WAIT_MS, "20", 1);
     setenv(SETTING_DISABLE, "1", 1);
+    setenv(SETTING_JOIN, "external", 1);
     settings_read(&settings);
+    assert_int_equal(settings.join, SETTING_JOIN_EXTERNAL);
     assert_null(settings.dir); /* a host that changes its folder would scatter traces */
     assert_false(settings.timing);
     assert_true(settings.disable);
@@ -78,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_is_sound),
         cmocka_unit_test(nonsense_means_the_default),
+        cmocka_unit_test(a_choice_is_a_whole_word),
         cmocka_unit_test(reads_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
