@@ -58,7 +58,7 @@ void external_records(uint32_t correlation_id)
         record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
         record.externalKind = (CUpti_ExternalCorrelationKind)kind;
         record.externalId = stacks[kind].ids[stacks[kind].depth - 1];
-        record.correlationId = correlation_id;
+        record.correlationId = records_correlation(correlation_id);
         buffers_put(&record, sizeof record);
     }
 }

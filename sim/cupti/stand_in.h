@@ -58,6 +58,7 @@ void records_api_exit(const struct simgpu_api_call *call);
 void records_activity(const struct simgpu_activity *activity);
 void records_context(const void *context);
 void records_disable_all(void);
+uint32_t records_correlation(uint32_t correlation_id); /* as records have it, see SIMGPU_CUPTI_SHIFT_CORRELATION */
 
 /* ---- buffers.c ---- */
 void buffers_put(const void *record, size_t bytes);
