@@ -4,6 +4,7 @@
 #include "gemms.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,18 +145,46 @@ static int run_graph(char **arguments)
     return failed ? 1 : 0;
 }
 
+/* Nothing of CUDA was called before: the runtime initialises the driver in the first launch. */
+static int run_bare(char **arguments)
+{
+    int failed = 0;
+    for (int i = atoi(arguments[0]); i > 0; i--)
+        failed += launch(NULL, 1) != cudaSuccess;
+    return failed || cudaDeviceSynchronize() != cudaSuccess ? 1 : 0;
+}
+
+/* The first launches are captured, and many. */
+static int run_captured(char **arguments)
+{
+    int failed = 0;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    failed += cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess;
+    failed += cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) != cudaSuccess;
+    for (int i = atoi(arguments[0]); i > 0; i--)
+        failed += launch(stream, 3) != cudaSuccess;
+    failed += cudaStreamEndCapture(stream, &graph) != cudaSuccess;
+    for (int i = atoi(arguments[1]); i > 0; i--)
+        failed += launch(stream, 1) != cudaSuccess;
+    return failed || cudaDeviceSynchronize() != cudaSuccess ? 1 : 0;
+}
+
 /* clang-format off */
 static const struct {
     const char *name;
     int arguments;
     int (*run)(char **arguments);
     const char *help;
+    bool bare; /* does without a cuBLAS handle */
 } modes[] = {
-    {"one",     5, run_one,     "ex|sgemm|lt M N K COUNT: so many calls of one entry point"},
-    {"failing", 1, run_failing, "COUNT: calls that may fail; prints how many did"},
-    {"leave",   2, run_leave,   "return|exit|_exit|quick_exit|exit_group STATUS: 25 calls and a launch, then leaves so"},
-    {"threads", 3, run_threads, "THREADS CALLS STREAMS: cublasGemmEx, launch and cublasLtMatmul CALLS times in each thread"},
-    {"graph",   1, run_graph,   "REPLAYS: a GEMM and a kernel captured, then replayed"},
+    {"one",     5, run_one,     "ex|sgemm|lt M N K COUNT: so many calls of one entry point", false},
+    {"failing", 1, run_failing, "COUNT: calls that may fail; prints how many did", false},
+    {"leave",   2, run_leave,   "return|exit|_exit|quick_exit|exit_group STATUS: 25 calls and a launch, then leaves so", false},
+    {"threads", 3, run_threads, "THREADS CALLS STREAMS: cublasGemmEx, launch and cublasLtMatmul CALLS times in each thread", false},
+    {"graph",   1, run_graph,   "REPLAYS: a GEMM and a kernel captured, then replayed", false},
+    {"bare",    1, run_bare,    "COUNT: launches, and no other call of CUDA before them", true},
+    {"captured", 2, run_captured, "CAPTURED LAUNCHES: launches, the first of them captured", true},
 };
 /* clang-format on */
 
@@ -166,7 +195,7 @@ int main(int count, char **arguments)
         if (strcmp(modes[i].name, arguments[1]) != 0 || modes[i].arguments != count - 2)
             continue;
         __cudaRegisterFunction(NULL, (const char *)kernel_stub, name, name, -1, NULL, NULL, NULL, NULL, NULL);
-        if (!gemms_open(&gemms)) {
+        if (!modes[i].bare && !gemms_open(&gemms)) {
             fprintf(stderr, "no GPU\n");
             return 3;
         }
