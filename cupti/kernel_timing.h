@@ -85,8 +85,7 @@ static inline void kernel_timing_call_end(enum trace_owner owner, uint64_t owner
 /* ---- life ---- */
 
 enum kernel_timing_join {
-    KERNEL_TIMING_JOIN_AUTO =
-        0, /* by correlation id; by external ids if those turn out not to match, said in the trace */
+    KERNEL_TIMING_JOIN_AUTO = 0,    /* by correlation id, and by external ids if those turn out not to match */
     KERNEL_TIMING_JOIN_CORRELATION, /* whatever comes of it */
     KERNEL_TIMING_JOIN_EXTERNAL,    /* from the start: CUPTI has to record each call of the driver then */
 };
