@@ -253,6 +253,7 @@ struct session *session_open(const char *path, struct session_error *error)
 {
     struct session *session = allocate(1, sizeof *session);
     struct session_merge merge = {.session = session};
+    session->path = allocate_text(path);
     session->info.target_pid = session->info.started_realtime_ns = session->info.ended_realtime_ns = -1;
     bool readable = session_files_read(&merge, path, error);
     if (readable)
@@ -299,6 +300,7 @@ void session_close(struct session *session)
 {
     if (!session)
         return;
+    free(session->path);
     session_info_free(&session->info);
     for (size_t i = 0; i < session->device_count; i++)
         interval_set_close(session->devices[i].intervals);

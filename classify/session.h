@@ -109,6 +109,7 @@ struct session_bad_file {
 };
 
 struct session {
+    char *path; /* as session_open() was given it */
     struct session_info info;
     bool simulated;
     struct session_device *devices;

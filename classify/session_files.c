@@ -237,8 +237,8 @@ static bool read_folder(struct session_merge *merge, const char *folder, struct 
     free(entries);
     if (!count && !merge->session->info.present) {
         snprintf(error->text, sizeof error->text,
-                 "%s holds neither %s nor *%s; expected a folder that `rooftap record` made", folder, SESSION_INFO_FILE,
-                 TRACE_FILE_SUFFIX);
+                 "%s holds no session, neither %s nor *%s; expected a folder that `rooftap record` made", folder,
+                 SESSION_INFO_FILE, TRACE_FILE_SUFFIX);
         return false;
     }
     return true;

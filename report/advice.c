@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "report/columns.h"
 #include "report/format.h"
 
 enum { ADVICE_ROWS = 5 };
@@ -42,7 +43,9 @@ void advice_print_meanings(const struct session *session, size_t rows, FILE *out
 
 static void print_shape(const struct operator_row *op, FILE *out)
 {
-    fprintf(out, "  M %" PRId64 "  N %" PRId64 "  K %" PRId64 ": ", op->work.m, op->work.n, op->work.k);
+    char types[COLUMN_CELL_BYTES];
+    columns_types(op, types);
+    fprintf(out, "  M %" PRId64 "  N %" PRId64 "  K %" PRId64 "  %s: ", op->work.m, op->work.n, op->work.k, types);
 }
 
 /* The dimension whose term of 1/M + 1/N + 1/K is largest. */

@@ -37,7 +37,7 @@ static void print_k(const struct operator_row *op, char *cell)
 }
 
 /* "bf16" where all is bf16; else operands, what they are computed in where that differs, and the result. */
-static void print_types(const struct operator_row *op, char *cell)
+void columns_types(const struct operator_row *op, char *cell)
 {
     const struct number_format *type = op->work.type;
     const char *a = number_format_name(type[0]), *b = number_format_name(type[1]), *d = number_format_name(type[3]);
@@ -121,7 +121,7 @@ static const struct column table[] = {
     {.title = "M",       .print = print_m, .identity = true, .shape = true},
     {.title = "N",       .print = print_n, .identity = true, .shape = true},
     {.title = "K",       .print = print_k, .identity = true, .shape = true},
-    {.title = "TYPES",   .print = print_types, .identity = true, .shape = true, .left = true},
+    {.title = "TYPES",   .print = columns_types, .identity = true, .shape = true, .left = true},
     {.title = "FLOP/B",  .print = print_intensity, .shape = true},
     {.title = "CLASS",   .print = print_class, .shape = true, .left = true},
     {.title = "TFLOP/s", .print = print_tera, .shape = true},

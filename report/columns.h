@@ -21,4 +21,7 @@ struct column {
 
 const struct column *columns(size_t *count);
 
+/* What TYPES shows, for texts elsewhere. */
+void columns_types(const struct operator_row *op, char *cell);
+
 #endif

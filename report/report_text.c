@@ -19,7 +19,7 @@
 #include "report/safe_text.h"
 #include "report/wrapped_text.h"
 
-/* A command's end tells as much as its beginning. */
+/* A command's end tells as much as its beginning; so does a path's. */
 static void print_command(FILE *out, const char *command, size_t width)
 {
     char *safe = safe_text_terminal(command);
@@ -36,6 +36,9 @@ static void print_session(const struct session *session, size_t width, FILE *out
         fputs("SIMULATED GPU: kernel times are the simulator's arithmetic, idle time is this host's; no GPU was "
               "measured.\n",
               out);
+    label_print(out, "session");
+    print_command(out, session->path, width - LABEL_WIDTH);
+    fputc('\n', out);
     if (session->info.command) {
         label_print(out, "command");
         print_command(out, session->info.command, width - LABEL_WIDTH);
