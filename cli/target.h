@@ -8,11 +8,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "cli/group_sentinel.h"
+
 struct target {
     pid_t pid;
     int gate[2];     /* a byte in it lets the target start; both ends are held, so writing raises no
                         SIGPIPE */
     int exec_result; /* carries exec's errno back */
+    char **argv;     /* borrowed; inside this process's own */
+    struct group_sentinel sentinel;
 };
 
 /* Forks; the child waits at the gate. False: errno says why. */
