@@ -101,6 +101,7 @@ struct session_failure {
     char *name;     /* NULL: not known */
     int32_t status; /* what the last of them returned */
     uint64_t calls;
+    struct operator_row first; /* only what the first of them asked: of_call, signature, work */
 };
 
 struct session_bad_file {

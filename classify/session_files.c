@@ -39,13 +39,32 @@ static uint64_t excess(uint64_t recorded, uint64_t read)
     return recorded > read ? recorded - read : 0;
 }
 
+/* Slots have no checksum, so garbage shows only by what it says: a thread beyond Linux's PID_MAX_LIMIT, a function that the
+ * trace never named, sizes that no memory holds. A size below 0 may be a program's mistake. */
+static bool slot_can_be(const struct trace_slot *slot, const struct operator_join *join)
+{
+    const uint32_t largest_tid = 1u << 22;
+    const int64_t least = INT32_MIN, most = (int64_t)1 << 48;
+    if (!slot->tid || slot->tid > largest_tid)
+        return false;
+    if (!slot->entry)
+        return true; /* what is left in the arguments is of an earlier call */
+    for (size_t i = 0; i < sizeof slot->argument / sizeof slot->argument[0]; i++)
+        if (slot->argument[i] < least || slot->argument[i] > most)
+            return false;
+    return operator_join_entry(join, slot->entry) != NULL;
+}
+
 /* What threads say they wrote, and the file doesn't hold. While the process still runs, its slots are read later than its
  * blocks and run ahead of them, so then it tells something only if nothing at all was read. */
-static void find_missing(struct session_process *process, const struct trace_reader *reader, bool still_written)
+static void find_missing(struct session_process *process, const struct operator_join *join,
+                         const struct trace_reader *reader, bool still_written)
 {
     uint64_t calls_recorded = 0, launches_recorded = 0;
     for (size_t i = 0; i < trace_reader_slot_count(reader); i++) {
         const struct trace_slot *slot = trace_reader_slot(reader, i);
+        if (!slot_can_be(slot, join))
+            continue;
         calls_recorded += slot->calls_recorded;
         launches_recorded += slot->launches_recorded;
         process->calls_begun += slot->calls_begun;
@@ -67,6 +86,10 @@ static void read_slots(struct session_process *process, const struct operator_jo
                                process->counters.records_dropped;
     for (size_t i = 0; i < slots; i++) {
         const struct trace_slot *slot = trace_reader_slot(reader, i);
+        if (!slot_can_be(slot, join)) {
+            process->stats.records_damaged++;
+            continue;
+        }
         process->records_dropped += slot->records_dropped;
         if (!slot->entry)
             continue;
@@ -106,7 +129,7 @@ static void fill_process(struct session_process *process, struct operator_join *
     process->stats = *trace_reader_stats(reader);
     read_notes(process, join);
     read_slots(process, join, reader);
-    find_missing(process, reader, still_written);
+    find_missing(process, join, reader, still_written);
     process->timed = process->timing == SESSION_TIMING_ON || process->kernels || join->kernels_invalid ||
                      process->counters.kernels_invalid;
 }

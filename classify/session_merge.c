@@ -235,6 +235,14 @@ static bool same_text(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
+static struct operator_row failed_row(const struct joined_signature *signature, const char *entry)
+{
+    struct operator_row row = {.device = SESSION_DEVICE_UNKNOWN, .of_call = true, .signature = signature->content};
+    row.kind = kind_of_call(signature->content.kind);
+    work_of_signature(&signature->content, entry, &row.work);
+    return row;
+}
+
 static void merge_failures(struct session *session, const struct operator_join *join)
 {
     for (size_t i = 0; i < join->signature_count; i++) {
@@ -250,7 +258,7 @@ static void merge_failures(struct session *session, const struct operator_join *
             session->failures = allocate_grow(session->failures, session->failure_count, &session->failure_capacity,
                                               sizeof *session->failures);
             session->failures[session->failure_count++] =
-                (struct session_failure){allocate_text(name), signature->failed_status, 0};
+                (struct session_failure){allocate_text(name), signature->failed_status, 0, failed_row(signature, name)};
         }
         session->failures[f].calls += signature->failed;
     }

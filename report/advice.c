@@ -59,15 +59,16 @@ static char short_side(const struct work *work)
 static void print_advice_of(const struct session *session, const struct operator_row *op, FILE *out)
 {
     char rows[FORMAT_BYTES], more[FORMAT_BYTES];
+    double missing = ceil(op->rows_at_ridge) - (double)op->work.m;
     print_shape(op, out);
     if (isinf(op->rows_at_ridge))
         fprintf(out, "no M makes it compute-bound, %c is too small for that", op->work.n <= op->work.k ? 'N' : 'K');
     else
-        fprintf(out, "%c is the short side; compute-bound from M = %s on, %s more rows", short_side(&op->work),
-                format_rows(rows, op->rows_at_ridge), format_rows(more, ceil(op->rows_at_ridge) - (double)op->work.m));
+        fprintf(out, "%c is the short side; compute-bound from M = %s on, %s more %s", short_side(&op->work),
+                format_rows(rows, op->rows_at_ridge), format_rows(more, missing), missing == 1 ? "row" : "rows");
     if (op->roofline.flags & ROOFLINE_STARVED)
-        fprintf(out, "; starved: %" PRIu64 " blocks on %d SMs", op->widest_blocks,
-                session->devices[op->device].facts.sm_count);
+        fprintf(out, "; starved: %" PRIu64 " %s on %d SMs", op->widest_blocks,
+                format_plural(op->widest_blocks, "block", "blocks"), session->devices[op->device].facts.sm_count);
     fputc('\n', out);
 }
 

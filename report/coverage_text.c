@@ -25,22 +25,22 @@ static void print_shares(FILE *out, const char *what, const double share[SESSION
 
 struct loss {
     uint64_t count;
-    const char *what;
+    const char *one, *many, *what;
 };
 
 static void print_losses(const struct session_coverage *c, FILE *out)
 {
     const struct loss losses[] = {
-        {c->failed_calls, "calls failed"},
-        {c->failed_launches, "launches failed"},
-        {c->in_flight, "calls in flight at the end"},
-        {c->kernels_known ? c->kernels_untimed : 0, "kernels untimed"},
-        {c->kernels_unjoined, "kernels whose launch was not seen"},
-        {c->records_dropped, "records dropped"},
-        {c->buffers_lost, "activity buffers lost"},
-        {c->blocks_damaged, "blocks damaged"},
-        {c->records_damaged, "records damaged"},
-        {c->records_unknown, "records of unknown type"},
+        {c->failed_calls, "call", "calls", "failed"},
+        {c->failed_launches, "launch", "launches", "failed"},
+        {c->in_flight, "call", "calls", "in flight at the end"},
+        {c->kernels_known ? c->kernels_untimed : 0, "kernel", "kernels", "untimed"},
+        {c->kernels_unjoined, "kernel", "kernels", "whose launch was not seen"},
+        {c->records_dropped, "record", "records", "dropped"},
+        {c->buffers_lost, "activity buffer", "activity buffers", "lost"},
+        {c->blocks_damaged, "block", "blocks", "damaged"},
+        {c->records_damaged, "record", "records", "damaged"},
+        {c->records_unknown, "record", "records", "of unknown type"},
     };
     char text[FORMAT_BYTES];
     bool any = false;
@@ -49,7 +49,8 @@ static void print_losses(const struct session_coverage *c, FILE *out)
             continue;
         if (!any)
             label_print(out, "");
-        fprintf(out, "%s%s %s", any ? ", " : "", format_count(text, losses[i].count), losses[i].what);
+        fprintf(out, "%s%s %s %s", any ? ", " : "", format_count(text, losses[i].count),
+                format_plural(losses[i].count, losses[i].one, losses[i].many), losses[i].what);
         any = true;
     }
     if (any)
@@ -63,8 +64,9 @@ static void print_missing(const struct session_coverage *c, FILE *out)
     if (!c->calls_missing && !c->launches_missing)
         return;
     label_print(out, "");
-    fprintf(out, "besides, %s calls and %s launches were recorded whose blocks are missing from the trace\n",
-            format_count(calls, c->calls_missing), format_count(launches, c->launches_missing));
+    fprintf(out, "besides, %s %s and %s %s were recorded whose blocks are missing from the trace\n",
+            format_count(calls, c->calls_missing), format_plural(c->calls_missing, "call", "calls"),
+            format_count(launches, c->launches_missing), format_plural(c->launches_missing, "launch", "launches"));
 }
 
 /* Which processes the time does not cover, where it covers others. */
@@ -99,20 +101,23 @@ static void print_graphs(const struct session_coverage *c, FILE *out)
     if (!c->graph_kernels_unjoined)
         return;
     label_print(out, "");
-    fprintf(out, "%s (%s %% of GPU time) in %s kernels of graph replays, which no call owns: rows by kernel name\n",
+    fprintf(out, "%s (%s %% of GPU time) in %s %s of graph replays, which no call owns: rows by kernel name\n",
             format_duration(time, (double)c->graph_time_unjoined_ns),
             format_share(share, c->gpu_time_ns > 0 ? (double)c->graph_time_unjoined_ns / c->gpu_time_ns : NAN),
-            format_count(kernels, c->graph_kernels_unjoined));
+            format_count(kernels, c->graph_kernels_unjoined),
+            format_plural(c->graph_kernels_unjoined, "kernel", "kernels"));
 }
 
 static void print_counts(const struct session_coverage *c, FILE *out)
 {
     char calls[FORMAT_BYTES], launches[FORMAT_BYTES], kernels[FORMAT_BYTES];
     label_print(out, "coverage");
-    fprintf(out, "%s library calls, %s kernel launches besides", format_count(calls, c->calls),
-            format_count(launches, c->launches));
+    fprintf(out, "%s library %s, %s kernel %s besides", format_count(calls, c->calls),
+            format_plural(c->calls, "call", "calls"), format_count(launches, c->launches),
+            format_plural(c->launches, "launch", "launches"));
     if (c->kernels_known)
-        fprintf(out, ", %s kernels timed", format_count(kernels, c->kernels));
+        fprintf(out, ", %s %s timed", format_count(kernels, c->kernels),
+                format_plural(c->kernels, "kernel", "kernels"));
     fputs(!isnan(c->gpu_time_ns) ? "\n"
           : c->kernels_known     ? "; GPU time is not known\n"
                                  : "; GPU time is not known: the traces hold no kernel times\n",

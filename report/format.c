@@ -106,3 +106,8 @@ char *format_rows(char *text, double rows)
     snprintf(text, FORMAT_BYTES, "%.0f", ceil(rows));
     return text;
 }
+
+const char *format_plural(uint64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}

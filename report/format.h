@@ -10,13 +10,14 @@ enum { FORMAT_BYTES = 48 };
 #define FORMAT_UNKNOWN "-"
 
 /* Each writes into TEXT, of FORMAT_BYTES, and returns it. */
-char *format_count(char *text, uint64_t count);            /* 1,234,567 */
-char *format_size(char *text, int64_t size);               /* 3584; negative: not known */
-char *format_duration(char *text, double ns);              /* 12.34 ms */
-char *format_share(char *text, double share);              /* 12.3 %, without the sign */
-char *format_intensity(char *text, double flops_per_byte); /* 162.9 */
-char *format_tera(char *text, double per_second);          /* 165.2, of 1.652e14 */
-char *format_giga(char *text, double per_second);          /* 1008, of 1.008e12 */
-char *format_rows(char *text, double rows);                /* up to the next whole row */
+char *format_count(char *text, uint64_t count);                               /* 1,234,567 */
+char *format_size(char *text, int64_t size);                                  /* 3584; negative: not known */
+char *format_duration(char *text, double ns);                                 /* 12.34 ms */
+char *format_share(char *text, double share);                                 /* 12.3 %, without the sign */
+char *format_intensity(char *text, double flops_per_byte);                    /* 162.9 */
+char *format_tera(char *text, double per_second);                             /* 165.2, of 1.652e14 */
+char *format_giga(char *text, double per_second);                             /* 1008, of 1.008e12 */
+const char *format_plural(uint64_t count, const char *one, const char *many); /* the word for COUNT */
+char *format_rows(char *text, double rows);                                   /* up to the next whole row */
 
 #endif

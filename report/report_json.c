@@ -9,6 +9,7 @@
 
 #include "report/demangle.h"
 #include "report/safe_text.h"
+#include "report/status_name.h"
 
 enum { SCHEMA = 1 };
 
@@ -324,7 +325,9 @@ static json_t *failures_array(const struct session *session)
         json_t *object = json_object();
         set(object, "name", text_or_null(session->failures[i].name));
         set(object, "status", json_integer(session->failures[i].status));
+        set(object, "status_name", text_or_null(status_name(session->failures[i].status)));
         set(object, "calls", count(session->failures[i].calls));
+        set_shape(object, &session->failures[i].first);
         json_array_append_new(failures, object);
     }
     return failures;

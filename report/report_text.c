@@ -11,12 +11,14 @@
 
 #include "classify/allocate.h"
 #include "report/advice.h"
+#include "report/columns.h"
 #include "report/coverage_text.h"
 #include "report/format.h"
 #include "report/label.h"
 #include "report/lookalikes.h"
 #include "report/operator_table.h"
 #include "report/safe_text.h"
+#include "report/status_name.h"
 #include "report/wrapped_text.h"
 
 /* A command's end tells as much as its beginning; so does a path's. */
@@ -313,6 +315,30 @@ static void print_classes(const struct session *session, FILE *out)
     fputc('\n', out);
 }
 
+static void print_status(int32_t status, FILE *out)
+{
+    const char *name = status_name(status);
+    if (name)
+        fprintf(out, ", %s (%" PRId32 ")", name, status);
+    else
+        fprintf(out, ", status %" PRId32, status);
+}
+
+/* A call that failed may have failed for its shape. */
+static void print_asked(const struct session_failure *failure, FILE *out)
+{
+    const struct work *work = &failure->first.work;
+    char m[FORMAT_BYTES], n[FORMAT_BYTES], k[FORMAT_BYTES], batch[FORMAT_BYTES], types[COLUMN_CELL_BYTES];
+    if (work->m < 0 && work->n < 0 && work->k < 0)
+        return;
+    columns_types(&failure->first, types);
+    fprintf(out, failure->calls == 1 ? ": M %s  N %s  K %s" : ", first M %s  N %s  K %s", format_size(m, work->m),
+            format_size(n, work->n), format_size(k, work->k));
+    if (work->batch > 1)
+        fprintf(out, "  batch %s", format_size(batch, work->batch));
+    fprintf(out, "  %s", types);
+}
+
 static void print_failures(const struct session *session, FILE *out)
 {
     char text[FORMAT_BYTES];
@@ -321,7 +347,9 @@ static void print_failures(const struct session *session, FILE *out)
         label_print(out, i ? "" : "failed");
         fprintf(out, "%s of ", format_count(text, failure->calls));
         safe_text_print(out, failure->name, 60);
-        fprintf(out, ", status %" PRId32 "\n", failure->status);
+        print_status(failure->status, out);
+        print_asked(failure, out);
+        fputc('\n', out);
     }
 }
 

@@ -36,7 +36,7 @@ class LateTiming(Case):
         session, detail = self.late("bare", "5")
         self.check_launches(session, 5, untimed=1, kernels=5)
         self.assertIn("not from the first call on", detail)
-        self.assertIn("1 kernels untimed", session.text)
+        self.assertIn("1 kernel untimed", session.text)
 
     def test_captured_first(self):
         session, detail = self.late("captured", "77", "4")

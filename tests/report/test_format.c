@@ -11,6 +11,7 @@
 
 #include "report/format.h"
 #include "report/safe_text.h"
+#include "report/status_name.h"
 
 static void test_numbers(void **state)
 {
@@ -46,6 +47,35 @@ static void test_durations(void **state)
     assert_string_equal(format_duration(t, 999950), "1.000 ms");
     assert_string_equal(format_duration(t, 5300360), "5.300 ms");
     assert_string_equal(format_duration(t, 123456789012.0), "123.5 s");
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    assert_string_equal(format_plural(0, "call", "calls"), "calls");
+    assert_string_equal(format_plural(1, "call", "calls"), "call");
+    assert_string_equal(format_plural(2, "call", "calls"), "calls");
+}
+
+/* Each name once, under a number of its own, and none for the numbers that cuBLAS leaves out. */
+static void test_status_names(void **state)
+{
+    const char *seen[64];
+    size_t count = 0;
+    (void)state;
+    for (int32_t status = -1000; status < 1000; status++) {
+        const char *name = status_name(status);
+        if (!name)
+            continue;
+        assert_true(!strncmp(name, "CUBLAS_STATUS_", 14) && count < 64);
+        for (size_t i = 0; i < count; i++)
+            assert_string_not_equal(name, seen[i]);
+        seen[count++] = name;
+    }
+    assert_int_equal(count, 10);
+    assert_string_equal(status_name(7), "CUBLAS_STATUS_INVALID_VALUE");
+    assert_string_equal(status_name(15), "CUBLAS_STATUS_NOT_SUPPORTED");
+    assert_null(status_name(2));
 }
 
 static void test_unknown(void **state)
@@ -103,8 +133,9 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_durations), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_safe_text), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_durations), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_status_names), cmocka_unit_test(test_unknown),   cmocka_unit_test(test_safe_text),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
