@@ -9,6 +9,7 @@
 
 #include "classify/allocate.h"
 #include "classify/kernel_patterns.h"
+#include "classify/live_process.h"
 #include "classify/session_files.h"
 
 const char *operator_kind_name(enum operator_kind kind)
@@ -208,6 +209,39 @@ static void find_shares(struct session *session)
     }
 }
 
+static bool is_superseded(const struct session *session, const struct session_process *process)
+{
+    for (size_t i = 0; i < session->process_count; i++)
+        if (session->processes[i].pid == process->pid &&
+            session->processes[i].start_realtime_ns > process->start_realtime_ns)
+            return true;
+    return false;
+}
+
+/* The target was there before the launcher noted it, every other process before its trace. */
+static bool is_running(const struct session *session, const struct session_process *process)
+{
+    const struct session_info *info = &session->info;
+    bool target = process->pid == info->target_pid;
+    if (process->stats.ended || (target && info->end != SESSION_END_UNKNOWN) || is_superseded(session, process))
+        return false;
+    return live_process(info->host, process->pid,
+                        target ? info->started_realtime_ns : (int64_t)process->start_realtime_ns);
+}
+
+/* What a process that still runs has not written yet is not lost. */
+static void find_running(struct session *session)
+{
+    for (size_t i = 0; i < session->process_count; i++) {
+        struct session_process *process = &session->processes[i];
+        process->running = is_running(session, process);
+        if (!process->running || !process->stats.cut_short)
+            continue;
+        process->stats.cut_short = false;
+        session->coverage.traces_cut--;
+    }
+}
+
 /* Only the launcher knows how its target ended. An exec keeps the pid: the end is that of the last trace with it. */
 static void find_ends(struct session *session)
 {
@@ -218,7 +252,7 @@ static void find_ends(struct session *session)
         if (info->end != SESSION_END_UNKNOWN && process->pid >= 0 && process->pid == info->target_pid &&
             (!target || process->start_realtime_ns > target->start_realtime_ns))
             target = process;
-        process->end = allocate_text(process->stats.ended ? "orderly" : "unknown");
+        process->end = allocate_text(process->stats.ended ? "orderly" : process->running ? "running" : "unknown");
     }
     if (!target)
         return;
@@ -244,6 +278,7 @@ static void conclude(struct session_merge *merge)
     drop_empty_operators(session);
     find_time_coverage(session);
     find_shares(session);
+    find_running(session);
     find_ends(session);
     if (session->operator_count)
         qsort(session->operators, session->operator_count, sizeof *session->operators, compare_operators);
@@ -278,6 +313,12 @@ bool session_process_used_gpu(const struct session_process *process)
     return process->calls || process->failed_calls || process->launches || process->kernels ||
            process->in_flight_count || process->calls_begun || process->launches_begun || process->calls_missing ||
            process->launches_missing || process->records_dropped;
+}
+
+bool session_process_asks_unseen(const struct session_process *process)
+{
+    return process->named_kernels && !process->calls && !process->failed_calls && !process->in_flight_count &&
+           !process->calls_begun && !process->calls_missing && !process->counters.calls_without_slot;
 }
 
 static void process_free(struct session_process *process)

@@ -41,7 +41,9 @@ struct session_process {
     char *timing_text;
     bool timing_cut; /* CUPTI did not hand over in time what it held at exit */
     uint64_t start_realtime_ns;
-    char *end; /* "exit 0", "signal 9", "orderly", "unknown" */
+    char *end;              /* "exit 0", "signal 9", "orderly", "running", "unknown" */
+    bool running;           /* its trace is still written, and is not cut short */
+    uint64_t named_kernels; /* GEMMs and attention by their names alone, that no library call owns */
     uint64_t calls, failed_calls, launches, kernels;
     struct session_in_flight *in_flight;
     size_t in_flight_count;
@@ -137,6 +139,8 @@ struct session *session_open(const char *path, struct session_error *error);
 bool session_is_empty(const struct session *session); /* no process used the GPU */
 /* A call, launch or kernel is in its trace, or its threads counted one. */
 bool session_process_used_gpu(const struct session_process *process);
+/* It ran kernels that are named like a GEMM or attention, and made no library call that was seen. */
+bool session_process_asks_unseen(const struct session_process *process);
 void session_close(struct session *session);
 
 const char *operator_kind_name(enum operator_kind kind);

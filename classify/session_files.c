@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "classify/allocate.h"
+#include "classify/kernel_patterns.h"
 
 /* ---- processes ---- */
 
@@ -101,6 +102,25 @@ static void read_slots(struct session_process *process, const struct operator_jo
     }
 }
 
+static bool names_gemm_or_attention(const struct operator_join *join, uint64_t name_id)
+{
+    const char *name = name_pool_find(join->names, name_id);
+    return name && kernel_kind_of_name(name) != KERNEL_OTHER;
+}
+
+/* Launches where nothing was timed, kernels where that was. */
+static uint64_t count_named_kernels(const struct operator_join *join)
+{
+    uint64_t kernels = 0, launches = 0;
+    for (size_t i = 0; i < join->row_count; i++)
+        if (!join->rows[i].of_call && names_gemm_or_attention(join, join->rows[i].id))
+            kernels += join->rows[i].kernels;
+    for (size_t i = 0; i < join->launch_count; i++)
+        if (names_gemm_or_attention(join, join->launches[i].name_id))
+            launches += join->launches[i].launches;
+    return kernels > launches ? kernels : launches;
+}
+
 static struct session_process *add_process(struct session *session, const char *file)
 {
     session->processes = allocate_grow(session->processes, session->process_count, &session->process_capacity,
@@ -126,6 +146,7 @@ static void fill_process(struct session_process *process, struct operator_join *
     process->failed_calls = join->failed_calls;
     process->launches = join->launches_recorded;
     process->kernels = join->kernels;
+    process->named_kernels = count_named_kernels(join);
     process->stats = *trace_reader_stats(reader);
     read_notes(process, join);
     read_slots(process, join, reader);

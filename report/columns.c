@@ -124,8 +124,8 @@ static const struct column table[] = {
     {.title = "TYPES",   .print = columns_types, .identity = true, .shape = true, .left = true},
     {.title = "FLOP/B",  .print = print_intensity, .shape = true},
     {.title = "CLASS",   .print = print_class, .shape = true, .left = true},
-    {.title = "TFLOP/s", .print = print_tera, .shape = true},
-    {.title = "GB/s",    .print = print_giga, .shape = true},
+    {.title = "TFLOP/s", .print = print_tera, .shape = true, .spare = 2},
+    {.title = "GB/s",    .print = print_giga, .shape = true, .spare = 1},
     {.title = "%ROOF",   .print = print_roof, .shape = true},
     {.title = "FLAGS",   .print = print_flags, .shape = true, .left = true},
 };

@@ -16,6 +16,7 @@ struct column {
     bool shape;           /* a row without a shape has its name over these, the last */
     bool identity;        /* rows that differ in none of these look alike */
     bool several_devices; /* shown only where there are several devices */
+    int spare;            /* left out where a narrow terminal lacks the room, 1 first; 0: never */
     void (*print)(const struct operator_row *op, char *cell); /* into COLUMN_CELL_BYTES */
 };
 

@@ -28,12 +28,21 @@ struct loss {
     const char *one, *many, *what;
 };
 
-static void print_losses(const struct session_coverage *c, FILE *out)
+static bool any_running(const struct session *session)
 {
+    for (size_t i = 0; i < session->process_count; i++)
+        if (session->processes[i].running)
+            return true;
+    return false;
+}
+
+static void print_losses(const struct session *session, FILE *out)
+{
+    const struct session_coverage *c = &session->coverage;
     const struct loss losses[] = {
         {c->failed_calls, "call", "calls", "failed"},
         {c->failed_launches, "launch", "launches", "failed"},
-        {c->in_flight, "call", "calls", "in flight at the end"},
+        {c->in_flight, "call", "calls", any_running(session) ? "in flight" : "in flight at the end"},
         {c->kernels_known ? c->kernels_untimed : 0, "kernel", "kernels", "untimed"},
         {c->kernels_unjoined, "kernel", "kernels", "whose launch was not seen"},
         {c->records_dropped, "record", "records", "dropped"},
@@ -137,5 +146,5 @@ void coverage_text_print(const struct session *session, FILE *out)
         print_shares(out, "shapes by GPU time", c->gpu_time_share);
     }
     print_graphs(c, out);
-    print_losses(c, out);
+    print_losses(session, out);
 }

@@ -14,9 +14,11 @@
 #include "report/safe_text.h"
 
 enum {
-    WIDE_GAP = 2,    /* columns between cells */
-    NARROW_GAP = 1,  /* where the table would be too wide otherwise */
-    LEAST_NAME = 24, /* columns for a name, however narrow the table may be */
+    WIDE_GAP = 2,   /* columns between cells */
+    NARROW_GAP = 1, /* where the table would be too wide otherwise */
+    SPARE_MOST = 2,
+    NARROW_WIDTH = 100, /* only terminals are that narrow */
+    LEAST_NAME = 24,    /* columns for a name, however narrow the table may be */
 };
 
 struct table {
@@ -24,6 +26,7 @@ struct table {
     size_t count;
     size_t *widths; /* 0: not shown */
     size_t gap;
+    int left_out;      /* columns that are as spare as this, or more, are not shown */
     size_t name_width; /* of what is left for the name of a row without a shape */
     FILE *out;
 };
@@ -72,11 +75,29 @@ static size_t width_of(const struct table *table, bool with_shape)
     return width;
 }
 
+static bool too_wide(const struct table *table, size_t width)
+{
+    return width_of(table, true) - table->gap > width;
+}
+
+/* Rates can be worked out from the rest; a row that wraps can't be read. */
+static void drop_spare(struct table *table, size_t width)
+{
+    for (int spare = 1; spare <= SPARE_MOST && too_wide(table, width); spare++)
+        for (size_t c = 0; c < table->count; c++)
+            if (table->columns[c].spare == spare) {
+                table->widths[c] = 0;
+                table->left_out = spare;
+            }
+}
+
 static void fit(struct table *table, size_t width)
 {
     table->gap = WIDE_GAP;
-    if (width_of(table, true) - table->gap > width)
+    if (too_wide(table, width))
         table->gap = NARROW_GAP;
+    if (width < NARROW_WIDTH)
+        drop_spare(table, width);
     size_t taken = width_of(table, false);
     table->name_width = width > taken + LEAST_NAME ? width - taken : LEAST_NAME;
 }
@@ -92,6 +113,18 @@ static void put(struct table *table, const char *text, size_t width, bool left, 
         *pending += width;
     }
     *pending += table->gap;
+}
+
+static void print_left_out(const struct table *table)
+{
+    const char *comma = "(left out for want of room: ";
+    for (size_t c = 0; c < table->count; c++)
+        if (table->columns[c].spare && table->columns[c].spare <= table->left_out) {
+            fprintf(table->out, "%s%s", comma, table->columns[c].title);
+            comma = ", ";
+        }
+    if (table->left_out)
+        fputs(")\n", table->out);
 }
 
 static void print_titles(struct table *table)
@@ -178,6 +211,7 @@ size_t operator_table_print(const struct session *session, size_t rows, size_t w
         snprintf(name, sizeof name, "(%s more rows: --all)", format_count(number, session->operator_count - rows));
         print_row(&table, &rest, name, true);
     }
+    print_left_out(&table);
     free(table.widths);
     return rows;
 }

@@ -199,6 +199,7 @@ static json_t *process_object(const struct session_process *process)
     set(object, "calls_missing", count(process->calls_missing));
     set(object, "launches_missing", count(process->launches_missing));
     set(object, "records_dropped", count(process->records_dropped));
+    set(object, "calls_unseen", json_boolean(session_process_asks_unseen(process)));
     set(object, "in_flight", in_flight_array(process));
     set(object, "notes", notes_array(process));
     return object;
@@ -294,9 +295,11 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
 
 /* ---- the whole ---- */
 
-static json_t *session_object(const struct session_info *info)
+static json_t *session_object(const struct session *session)
 {
+    const struct session_info *info = &session->info;
     json_t *object = json_object();
+    set(object, "path", text_or_null(session->path));
     set(object, "rooftap_version", text_or_null(info->rooftap_version));
     set(object, "command", text_or_null(info->command));
     set(object, "working_directory", text_or_null(info->working_directory));
@@ -353,7 +356,7 @@ bool report_json(const struct session *session, FILE *out)
         json_array_append_new(processes, process_object(&session->processes[i]));
     set(root, "schema", json_integer(SCHEMA));
     set(root, "simulated", json_boolean(session->simulated));
-    set(root, "session", session_object(&session->info));
+    set(root, "session", session_object(session));
     set(root, "problems", problems_array(session));
     set(root, "devices", devices);
     set(root, "coverage", coverage_object(&session->coverage));

@@ -172,6 +172,19 @@ static void print_notes(const struct session_process *process, FILE *out)
     }
 }
 
+/* Kernels that only a library has, and no call of it. */
+static void print_unseen(const struct session_process *process, FILE *out)
+{
+    char count[FORMAT_BYTES];
+    if (!session_process_asks_unseen(process))
+        return;
+    label_print(out, "");
+    fprintf(out,
+            "cuBLAS calls were not seen, so there are no shapes, though %s %s named like a GEMM or attention ran: the "
+            "program looks cuBLAS up by dlsym or has it built in (README, Limits), or brings kernels of its own\n",
+            format_count(count, process->named_kernels), format_plural(process->named_kernels, "kernel", "kernels"));
+}
+
 static void print_timing(const struct session_process *process, FILE *out)
 {
     if (process->timing == SESSION_TIMING_ON)
@@ -188,12 +201,16 @@ static void print_timing(const struct session_process *process, FILE *out)
         fputs("; CUPTI did not answer at exit: the last kernels may be missing", out);
     if (process->stats.cut_short)
         fputs("; trace cut short: everything committed was read", out);
+    if (process->running)
+        fputs("; the figures are those up to now", out);
 }
 
 static const char *end_text(const struct session_process *process)
 {
     if (!strcmp(process->end, "orderly"))
         return "ended orderly";
+    if (process->running)
+        return "still running";
     return strcmp(process->end, "unknown") ? process->end : "end not known";
 }
 
@@ -236,6 +253,7 @@ static void print_process(const struct session *session, const struct session_pr
     }
     free(facts);
     print_notes(process, out);
+    print_unseen(process, out);
     print_in_flight(process, out);
 }
 

@@ -339,7 +339,8 @@ static void statement_process(void)
         reserve_text(TRACE_RECORD_PROCESS, offsetof(struct trace_process, text), text, command + version);
     r->pid = file.pid;
     r->parent_pid = (uint32_t)number_of("parent", 1);
-    r->start_realtime_ns = r->start_ticks = clock_ns;
+    r->start_ticks = clock_ns;
+    r->start_realtime_ns = (uint64_t)number_of("started", (long long)clock_ns);
     r->command_bytes = (uint16_t)command;
     r->version_bytes = (uint16_t)version;
 }

@@ -8,10 +8,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 mkdir SESSION
-"$make_trace" "$case/trace.txt" SESSION
-for extra in "$case"/session.json; do
-  if [ -e "$extra" ]; then cp "$extra" SESSION/; fi
-done
+# @PID@ is a process that lives while the report is made, this shell, and @HOST@ its machine.
+fill="s/@PID@/$$/g; s/@HOST@/$(uname -n)/g; s/@NOW@/$(date +%s)/g"
+sed "$fill" "$case/trace.txt" >trace.txt
+"$make_trace" trace.txt SESSION
+if [ -e "$case/session.json" ]; then sed "$fill" "$case/session.json" >SESSION/session.json; fi
 
 failed=0
 # One run for each expectation; `command` holds what it is called with, SESSION by default.
@@ -36,6 +37,7 @@ if [ -e "$case/expected.txt" ] || [ -e "$case/error.txt" ]; then
   # shellcheck disable=SC2086
   "$report" $target >text 2>error || status=$?
   check_exit $status
+  if grep -q @PID@ "$case/trace.txt"; then sed -i "s/\b$$\b/@PID@/g" text; fi
   if [ -e "$case/expected.txt" ]; then compare "$case/expected.txt" text; fi
   if [ -e "$case/error.txt" ]; then compare "$case/error.txt" error; fi
   if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177]')" text error; then
