@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -86,9 +87,43 @@ static bool has_room(const struct session_folder *session, const char *command)
     return free_kib >= KIB_LEAST && limit_kib >= KIB_LEAST;
 }
 
+/* Two at once must not share a folder. A file system without locks has the names of the files alone. */
+static bool take_lock(struct session_folder *session)
+{
+    session->lock = open(session->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return session->lock < 0 || flock(session->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+static void refuse_used(const struct session_folder *session, const char *found, const char *command)
+{
+    message_error(command, "'%s' already holds a session (%s); choose another folder with -o DIR", session->shown,
+                  found);
+}
+
+/* errno says why the folder can't be made; of a missing folder on the way to it, which. */
+static void refuse_unmade(const struct session_folder *session, const char *command)
+{
+    char parent[PATH_MAX];
+    int error = errno;
+    snprintf(parent, sizeof parent, "%s", session->shown);
+    for (char *slash = strchr(parent + 1, '/'); error == ENOENT && slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (access(parent, F_OK) != 0 && errno == ENOENT) {
+            message_error(command,
+                          "the session folder '%s' can't be made: there is no folder '%s'; make that or choose "
+                          "another with -o DIR",
+                          session->shown, parent);
+            return;
+        }
+        *slash = '/';
+    }
+    errno = error;
+    message_error(command, "the session folder '%s' can't be made: %m; choose another with -o DIR", session->shown);
+}
+
 bool session_folder_open(struct session_folder *session, const char *folder, const char *command)
 {
-    *session = (struct session_folder){0};
+    *session = (struct session_folder){.lock = -1};
     char found[NAME_MAX + 1];
     if (!folder && !default_name(session->shown)) {
         message_error(command, "the clock can't be read; name a folder with -o DIR");
@@ -100,17 +135,23 @@ bool session_folder_open(struct session_folder *session, const char *folder, con
     }
     session->made = mkdir(session->shown, 0700) == 0; /* command lines and traces are the user's own */
     if (!session->made && errno != EEXIST) {
-        message_error(command, "the session folder '%s' can't be made: %m; choose another with -o DIR", session->shown);
+        refuse_unmade(session, command);
         return false;
     }
-    if (!realpath(session->shown, session->folder) || !find_old_session(session->folder, found, sizeof found)) {
+    bool resolved = realpath(session->shown, session->folder) != NULL;
+    if (resolved && !take_lock(session)) {
+        refuse_used(session, "it is being recorded", command);
+        session_folder_close(session);
+        return false;
+    }
+    if (!resolved || !find_old_session(session->folder, found, sizeof found)) {
         message_error(command, "the session folder '%s' can't be used: %m; choose another with -o DIR", session->shown);
         session_folder_discard(session);
         return false;
     }
     if (*found) {
-        message_error(command, "'%s' already holds a session (%s); choose another folder with -o DIR", session->shown,
-                      found);
+        refuse_used(session, found, command);
+        session_folder_close(session);
         return false;
     }
     if (!has_room(session, command)) {
@@ -159,8 +200,11 @@ static bool save(struct session_folder *session, const char *command)
         good = close(fd) == 0 && good;
     good = good && put_in_place(folder, session->begun);
     if (!good) {
-        message_error(command, "'%s/%s' can't be written: %m; choose another folder with -o DIR", session->shown,
-                      SESSION_FILE);
+        if (errno == EEXIST && !session->begun)
+            refuse_used(session, SESSION_FILE, command);
+        else
+            message_error(command, "'%s/%s' can't be written: %m; choose another folder with -o DIR", session->shown,
+                          SESSION_FILE);
         if (folder >= 0)
             unlinkat(folder, SESSION_FILE ".new", 0);
     }
@@ -225,6 +269,17 @@ bool session_folder_begin(struct session_folder *session, char **argv, pid_t pid
     return session->begun;
 }
 
+bool session_folder_has_trace(const struct session_folder *session)
+{
+    bool found = false;
+    DIR *directory = opendir(session->folder);
+    for (struct dirent *entry; directory && !found && (entry = readdir(directory));)
+        found = ends_with(entry->d_name, TRACE_FILE_SUFFIX);
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
 bool session_folder_end(struct session_folder *session, int wait_status, const char *command)
 {
     bool by_signal = WIFSIGNALED(wait_status);
@@ -266,4 +321,7 @@ void session_folder_close(struct session_folder *session)
 {
     json_decref(session->document);
     session->document = NULL;
+    if (session->lock >= 0)
+        close(session->lock);
+    session->lock = -1;
 }

@@ -18,6 +18,7 @@ struct session_folder {
     bool made;             /* the folder did not exist before */
     bool begun;            /* session.json is there */
     const char *added[4];  /* names of other files that belong to it; discard removes them */
+    int lock;              /* of the folder, while this session uses it */
     json_t *document;
 };
 
@@ -28,6 +29,8 @@ bool session_folder_open(struct session_folder *session, const char *folder, con
  */
 bool session_folder_begin(struct session_folder *session, char **argv, pid_t pid, const char *simulate,
                           json_t *settings, const char *command);
+/* Some process was recorded. */
+bool session_folder_has_trace(const struct session_folder *session);
 /* Adds the end. */
 bool session_folder_end(struct session_folder *session, int wait_status, const char *command);
 /* NAME is static text. */

@@ -18,6 +18,9 @@ expect_usage_error "already holds a session" record -o traces -- touch started
 touch file
 expect_usage_error "'file'" record -o file -- touch started
 expect_usage_error "no/parent" record -o no/parent -- touch started
+mkdir there
+expect_usage_error "there is no folder 'there/is'" record -o there/is/none -- touch started
+expect_usage_error "there is no folder '/no-such'" record -o /no-such/folder -- touch started
 mkdir mine && touch mine/notes
 "$ROOFTAP" record -q -o mine -- true || fail "a folder without a session is usable"
 [ -e mine/notes ] || fail "a file of the user's is gone"
@@ -69,4 +72,17 @@ touch -d 2001-01-01 rooftap-20250102T030406Z-1/session.json
 expect "newest by its name" "by name" "$(newest)"
 mkdir rooftap-mine && echo '{"command": ["nobody knows when"]}' >rooftap-mine/session.json
 expect "newest beside a folder of no known time" "by name" "$(newest)"
+cd "$scratch" || exit 1
+
+# Two at once: one records, the other is told, whichever comes first, and takes nothing away from the winner.
+for round in 1 2 3 4 5 6; do
+    for one in 1 2; do
+        { "$ROOFTAP" record -q -o "shared$round" -- sleep 0.3 2>"told$one"; echo $? >"status$one"; } &
+    done
+    wait
+    expect "statuses of two at once" "0 2" "$(sort status1 status2 | paste -sd' ')"
+    expect "what the loser is told" 1 "$(cat told1 told2 | grep -c 'already holds a session')"
+    expect "lines of both" 1 "$(cat told1 told2 | wc -l)"
+    grep -q '"exit"' "shared$round/session.json" || fail "the winner's session.json"
+done
 finish
