@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/simulation.h"
 
 #define COMMAND "gpus"
 
@@ -18,14 +19,18 @@ static bool print_text(void)
 {
     size_t count;
     const struct gpu_spec *rows = gpu_specs(&count);
-    printf("%-22s %-32s %4s %5s %8s %8s %9s %9s %8s  %s\n", "name", "GPU", "CC", "SMs", "mem GB", "GB/s", "bf16 TF/s",
-           "fp32 TF/s", "ridge", "source");
+    printf("%-22s %-3s  %-32s %6s %5s %8s %8s %9s %9s %8s  %s\n", "name", "sim", "GPU", "CC", "SMs", "mem GB", "GB/s",
+           "bf16 TF/s", "fp32 TF/s", "ridge", "source");
     for (size_t i = 0; i < count; i++) {
         const struct gpu_spec *gpu = &rows[i];
         enum gpu_path path = gpu->flops_per_second[GPU_PATH_BF16] > 0 ? GPU_PATH_BF16 : GPU_PATH_FP16;
         double ridge = gpu_spec_ridge(gpu, path);
-        printf("%-22s %-32s %4s ", gpu->key, gpu->name, gpu->compute_capability ? gpu->compute_capability : "–");
-        /* A dash is two bytes more than its width; printf counts bytes. */
+        printf("%-22s %-3s  %-32s ", gpu->key, simulation_possible(gpu) ? "yes" : "no", gpu->name);
+        /* printf counts bytes, and a dash has three. */
+        if (gpu->compute_capability)
+            printf("%6s ", gpu->compute_capability);
+        else
+            printf("     – ");
         if (gpu->sm_count)
             printf("%5d ", gpu->sm_count);
         else
@@ -46,7 +51,7 @@ static bool print_text(void)
         printf("%s\n", gpu->source);
     }
     puts("\nDense peaks, 16-bit operands with fp32 accumulate; * fp16, the GPU has no bf16. Ridge "
-         "in FLOP/byte.");
+         "in FLOP/byte.\nsim: 'rooftap record --simulate' takes the name.");
     return true;
 }
 
@@ -78,11 +83,12 @@ static json_t *gpu_object(const struct gpu_spec *gpu)
         snprintf(text, sizeof text, "0x%04x", gpu->pci_ids[i]);
         json_array_append_new(ids, json_string(text));
     }
-    return json_pack("{s:s, s:s, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?}", "key", gpu->key, "name", gpu->name,
-                     "pci_device_ids", ids, "compute_capability", gpu->compute_capability, "sm_count",
+    return json_pack("{s:s, s:s, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?, s:b}", "key", gpu->key, "name",
+                     gpu->name, "pci_device_ids", ids, "compute_capability", gpu->compute_capability, "sm_count",
                      gpu->sm_count ? json_integer(gpu->sm_count) : json_null(), "clock_hz", known(gpu->clock_hz),
                      "memory_bytes", known(gpu->memory_bytes), "bytes_per_second", known(gpu->bytes_per_second),
-                     "roofs", roofs_of(gpu), "source", gpu->source, "confidence", gpu->confidence);
+                     "roofs", roofs_of(gpu), "source", gpu->source, "confidence", gpu->confidence, "can_simulate",
+                     simulation_possible(gpu));
 }
 
 static bool print_json(void)
@@ -111,8 +117,8 @@ int cmd_gpus(int argc, char **argv)
     static const struct option_set set = {
         .command = COMMAND,
         .synopsis = "[OPTION]...",
-        .about = "Lists the GPUs whose roofs are known. The names are what 'rooftap record "
-                 "--simulate' takes.",
+        .about = "Lists the GPUs whose roofs are known. 'rooftap record --simulate' takes "
+                 "the names marked in column sim, in JSON can_simulate.",
         .rows = rows,
         .footer = NULL,
     };

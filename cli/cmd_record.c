@@ -11,6 +11,7 @@
 #include "classify/gpu_specs.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
+#include "cli/gpu_names.h"
 #include "cli/layout.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -79,14 +80,12 @@ static bool find_gpu(struct recording *recording)
         message_error(COMMAND, "--sim-option needs --simulate GPU");
         return false;
     }
-    recording->gpu = gpu_spec_by_key(options->simulate);
-    if (!recording->gpu) {
-        message_error(COMMAND, "no GPU is called '%s'; 'rooftap gpus' lists the names", options->simulate);
+    recording->gpu = gpu_names_find(options->simulate, COMMAND);
+    if (!recording->gpu)
         return false;
-    }
     if (!simulation_possible(recording->gpu)) {
-        message_error(COMMAND, "'%s' is no CUDA device and can't be simulated; 'rooftap gpus' lists the names",
-                      options->simulate);
+        message_error(COMMAND, "'%s' is no CUDA device and can't be simulated; 'rooftap gpus' tells which can",
+                      recording->gpu->key);
         return false;
     }
     return sim_options_check(&options->sim_options, COMMAND);
@@ -159,12 +158,21 @@ static bool prepare(struct recording *recording)
         return false;
     }
     json_t *settings = settings_of(&recording->environment);
-    bool begun = session_folder_begin(session, recording->argv, recording->target.pid, recording->options->simulate,
-                                      settings, COMMAND);
+    bool begun = session_folder_begin(session, recording->argv, recording->target.pid,
+                                      recording->gpu ? recording->gpu->key : NULL, settings, COMMAND);
     json_decref(settings);
     if (!begun)
         target_cancel(&recording->target);
     return begun;
+}
+
+static void tell_session(const struct session_folder *session)
+{
+    if (session_folder_has_trace(session))
+        message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it", session->shown, session->shown);
+    else
+        message_error(COMMAND, "nothing was recorded: no process used CUDA with rooftap loaded; the session is in %s",
+                      session->shown);
 }
 
 static int run(struct recording *recording)
@@ -181,8 +189,7 @@ static int run(struct recording *recording)
     int status = target_wait(&recording->target, recording->gpu ? simulation_watch : NULL, &watch);
     session_folder_end(&recording->session, status, COMMAND);
     if (!recording->options->quiet)
-        message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it", recording->session.shown,
-                      recording->session.shown);
+        tell_session(&recording->session);
     session_folder_close(&recording->session);
     return target_pass_on(status);
 }
@@ -201,6 +208,10 @@ static int record(const struct record_options *options, char **argv)
     return run(&recording);
 }
 
+static const char about_status[] =
+    "The exit status is COMMAND's own, and so is a death by a signal; 126 or 127 if it can't be run,\n"
+    "as in a shell; 2 for bad usage or a folder that can't be used, before COMMAND starts.";
+
 int cmd_record(int argc, char **argv)
 {
     static struct record_options options;
@@ -208,22 +219,22 @@ int cmd_record(int argc, char **argv)
     static const struct option_row rows[] = {
         {"output",     'o', OPTION_TEXT,   &options.folder,      "DIR",       "session folder; without it ./rooftap-<UTC time>-<pid>"},
         {"simulate",   's', OPTION_TEXT,   &options.simulate,    "GPU",       "run on a simulated GPU: a name that 'rooftap gpus' lists"},
-        {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2"},
-        {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on), or record shapes only"},
+        {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
+        {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
         {"quiet",      'q', OPTION_FLAG,   &options.quiet,       NULL,        "don't say where the session lies"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
-    static const struct option_set set = {
+    char footer[2048];
+    snprintf(footer, sizeof footer, "%s\n\n%s", about_status, sim_options_help());
+    const struct option_set set = {
         .command = COMMAND,
         .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",
         .about = "Runs COMMAND and notes the matrix multiplies and kernel launches that it and its "
                  "children ask of\n"
                  "the GPU, with shapes and times. 'rooftap report' shows them.",
         .rows = rows,
-        .footer = "The exit status is COMMAND's own, and so is a death by a signal; 126 or 127 if it "
-                  "can't be run,\n"
-                  "as in a shell; 2 for bad usage or a folder that can't be used, before COMMAND starts.",
+        .footer = footer,
     };
     int first;
     switch (options_parse(&set, argc, argv, &first)) {

@@ -17,5 +17,6 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_help(int argc, char **argv);
+int cmd_version(int argc, char **argv);
 
 #endif

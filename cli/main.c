@@ -15,6 +15,7 @@ const struct command command_table[] = {
     {"report", cmd_report, "put each operator of a recording on the roofline"},
     {"gpus",   cmd_gpus,   "list the GPUs whose roofs are known"},
     {"help",   cmd_help,   "explain a command"},
+    {"version", cmd_version, "name this version"},
     {NULL, NULL, NULL},
 };
 /* clang-format on */
@@ -57,10 +58,8 @@ int main(int argc, char **argv)
         message_error(NULL, "no command given; 'rooftap help' lists them");
         return EXIT_USAGE;
     }
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        puts("rooftap " ROOFTAP_VERSION);
-        return finish_output(0);
-    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+        return finish_output(cmd_version(1, (char *[]){argv[1], NULL}));
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     const struct command *command = command_find(name);

@@ -36,6 +36,12 @@ static bool is_choice(const char *choices, const char *value)
 
 static bool store(const struct option_set *set, const struct option_row *row, const char *value)
 {
+    /* Nobody means that; it is a value left out before the end of the options. */
+    if (row->kind != OPTION_FLAG && strcmp(value, "--") == 0) {
+        message_error(set->command, "--%s needs a value, found '--'; see 'rooftap help %s'", row->long_name,
+                      set->command);
+        return false;
+    }
     switch (row->kind) {
     case OPTION_FLAG:
         *(bool *)row->destination = true;

@@ -108,14 +108,31 @@ static void append(char *list, size_t room, const char *word)
     snprintf(list + used, room - used, "%s%s", used ? " " : "", word);
 }
 
+static void list_paths(char *list, size_t room)
+{
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        append(list, room, paths[i]);
+}
+
+const char *sim_options_help(void)
+{
+    static char text[1536];
+    char known_paths[128] = "";
+    size_t used = (size_t)snprintf(text, sizeof text, "Keys of --sim-option:\n");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "  %-22s %s\n", keys[i].key, keys[i].expected);
+    list_paths(known_paths, sizeof known_paths);
+    snprintf(text + used, sizeof text - used, "  %-22s %s; PATH: %s", peak.key, peak.expected, known_paths);
+    return text;
+}
+
 static void refuse_key(const char *key, const char *command)
 {
     char known[512] = "", known_paths[128] = "";
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         append(known, sizeof known, keys[i].key);
     append(known, sizeof known, peak.key);
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        append(known_paths, sizeof known_paths, paths[i]);
+    list_paths(known_paths, sizeof known_paths);
     message_error(command, "--sim-option: the simulated GPU has no '%s'; expected one of the keys %s (PATH: %s)", key,
                   known, known_paths);
 }

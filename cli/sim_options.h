@@ -8,6 +8,8 @@
 
 #include "cli/options.h"
 
+/* The keys, for the help; static text. */
+const char *sim_options_help(void);
 /* False: one line has been printed. */
 bool sim_options_check(const struct option_list *options, const char *command);
 

@@ -187,7 +187,7 @@ static void watch_tree(pid_t pid, struct simulation_watch *watch, int depth)
     if (find_vendor_library(pid, watch->simulator_folder, library)) {
         watch->told = true;
         message_error(watch->command,
-                      "process %ld opened '%s' by its path; what it does there is not "
+                      "process %ld opened '%s' by its path (or its environment was cleared); what it does there is not "
                       "simulated and not recorded",
                       (long)pid, library);
     }

@@ -3,7 +3,7 @@
 # Walks the table of commands: each is listed, explains itself and its every option, and --version names the version.
 . "$(dirname "$0")/common.sh"
 
-expected="record report gpus help"
+expected="record report gpus help version"
 expect "commands" "$expected" "$("$ROOFTAP" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | paste -sd' ')"
 for command in $expected; do
     "$ROOFTAP" help "$command" >by_help || fail "help $command"
@@ -18,6 +18,9 @@ for option in json all; do
     "$ROOFTAP" help report | grep -q -- "--$option" || fail "help report does not explain --$option"
 done
 "$ROOFTAP" --version | grep -Eqx 'rooftap [0-9]+\.[0-9]+\.[0-9]+' || fail "--version: $("$ROOFTAP" --version)"
+expect "'version' and '--version'" "$("$ROOFTAP" --version)" "$("$ROOFTAP" version)"
+"$ROOFTAP" help record | grep -q -- '--timing.*default' || fail "help record does not tell the default of --timing"
+"$ROOFTAP" help record | grep -q '^  gemm_nested  *0 or 1' || fail "help record does not list the keys of --sim-option"
 "$ROOFTAP" help >/dev/full 2>err && fail "a full disk looks like success"
 expect "lines about a full disk" 1 "$(wc -l <err)"
 finish

@@ -85,4 +85,11 @@ for round in 1 2 3 4 5 6; do
     expect "lines of both" 1 "$(cat told1 told2 | wc -l)"
     grep -q '"exit"' "shared$round/session.json" || fail "the winner's session.json"
 done
+
+# Nothing recorded is said, and not as if there were something to show.
+"$ROOFTAP" record -o nothing -- ls >/dev/null 2>told
+grep -q 'nothing was recorded: no process used CUDA.*; the session is in nothing$' told || fail "nothing recorded: $(cat told)"
+grep -q 'report' told && fail "a report of nothing is offered"
+"$ROOFTAP" record -o something -- sh -c 'touch something/1.trace' 2>told
+grep -q "the session is in something; 'rooftap report something' shows it" told || fail "something recorded: $(cat told)"
 finish

@@ -9,6 +9,18 @@ expect_usage_error "--frob" record --frob -- touch started
 expect_usage_error "-x" record -x -- touch started
 expect_usage_error "needs a value" record -o
 expect_usage_error "needs a value" record --simulate
+for option in -o --output -s --simulate --sim-option --timing; do
+    expect_usage_error "needs a value, found '--'" record "$option" -- touch started
+done
+expect_usage_error "needs a value, found '--'" record --output=-- touch started
+[ ! -e -- ] || fail "a folder called --"
+expect_usage_error "'extra'" version extra
+expect_usage_error "did you mean h200-sxm or h200-nvl? 'rooftap gpus' lists all" record --simulate H200 -- touch started
+expect_usage_error "did you mean rtx4090?" record --simulate "RTX 4090" -- touch started
+expect_usage_error "did you mean rtx4090?" record --simulate rtx4090ti -- touch started
+expect_usage_error "did you mean rtxa6000?" record --simulate rtxa600 -- touch started
+expect_usage_error "called 'a'; 'rooftap gpus' lists all" record --simulate a -- touch started
+expect_usage_error "called '+'; 'rooftap gpus' lists all" record --simulate + -- touch started
 expect_usage_error "on|off" record --timing maybe -- touch started
 expect_usage_error "no command" record
 expect_usage_error "no command" record -q --
