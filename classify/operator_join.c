@@ -153,7 +153,8 @@ static void add_device(struct operator_join *join, const struct trace_item *item
 {
     const struct trace_device *facts = (const struct trace_device *)item->record;
     struct joined_device *device = find_device(join, facts->ordinal);
-    if (device->described)
+    /* A process tells what it knows at once, and with the PCI id a little later. */
+    if (device->described && (device->facts.pci_device_id || !facts->pci_device_id))
         return;
     device->described = true;
     device->facts = *facts;

@@ -156,6 +156,21 @@ static bool write_device(struct trace_thread *thread, const struct trace_device 
     return true;
 }
 
+bool device_facts_write_early(void)
+{
+    const struct cuda_driver *driver = cuda_driver_bound();
+    struct trace_thread *thread = trace_thread_get();
+    int devices = 0;
+    if (!thread || !cuda_driver_is_initialized(driver) || driver->cuDeviceGetCount(&devices) != 0)
+        return false;
+    for (int ordinal = 0; ordinal < devices; ordinal++) {
+        struct trace_device device;
+        if (ask_driver(driver, ordinal, &device) && !write_device(thread, &device))
+            return false;
+    }
+    return true;
+}
+
 bool device_facts_write(void)
 {
     static int next; /* first ordinal that is not written yet */

@@ -10,4 +10,9 @@
  * the call path. */
 bool device_facts_write(void);
 
+/* What the driver alone tells, in a few microseconds and without a file or a library: for the end of a process's first call
+ * on the GPU, since a worker may leave before anything else runs. A full record follows; it has the PCI id that this one
+ * lacks. False: as above. errno is the caller's to keep. */
+bool device_facts_write_early(void);
+
 #endif

@@ -33,6 +33,7 @@ enum {
     /* A worker may leave soon after its cuInit, and its figures mean little without the device. */
     DEVICE_RETRY_MS = 2,
     DEVICE_BACKOFF_MS = 200,
+    DEVICE_EARLY_TRIES = 8, /* then it is left to the thread */
 };
 static const uint64_t ms = 1000000; /* in ns */
 
@@ -44,6 +45,7 @@ static pthread_cond_t wake;
 static bool finishing, finished, thread_runs;
 static _Atomic int inline_ticks; /* the thread could not be made: kernel_timing_tend() does its work */
 static _Atomic int finish_begun;
+static _Atomic int devices_told; /* 1: some DEVICE records are there, or being written by a call that ends */
 
 /* Of whoever ticks: the thread, or the helper if there is none. */
 static struct {
@@ -55,13 +57,31 @@ static struct {
 } ticking;
 
 /* The flag for calls is set before what it speaks of, and taken back after: a call that sees it looks itself. */
+static bool calls_must_look(void)
+{
+    int state = atomic_load(&kernel_timing_state_now);
+    bool started = state == KERNEL_TIMING_ON || state == KERNEL_TIMING_OFF;
+    return state == KERNEL_TIMING_IDLE || atomic_load(&kernel_timing_external_now) ||
+           (started && !atomic_load(&devices_told));
+}
+
+/* Looks again after the store: what another thread changed meanwhile must not be overlooked. */
+static void attention_renew(void)
+{
+    atomic_store(&kernel_timing_attention, 1);
+    if (calls_must_look())
+        return;
+    atomic_store(&kernel_timing_attention, 0);
+    if (calls_must_look())
+        atomic_store(&kernel_timing_attention, 1);
+}
+
 static void set_state_and_join(enum kernel_timing_state state, bool external)
 {
     atomic_store(&kernel_timing_attention, 1);
-    atomic_store_explicit(&kernel_timing_external_now, external, memory_order_release);
-    atomic_store_explicit(&kernel_timing_state_now, (int)state, memory_order_release);
-    if (state != KERNEL_TIMING_IDLE && !external)
-        atomic_store(&kernel_timing_attention, 0);
+    atomic_store(&kernel_timing_external_now, external);
+    atomic_store(&kernel_timing_state_now, (int)state);
+    attention_renew();
 }
 
 static void set_state(enum kernel_timing_state state)
@@ -97,6 +117,23 @@ void kernel_timing_enter_slowly(void *stream, uint64_t call_id)
         kernel_timing_context.at_end |= KERNEL_TIMING_EARLY;
         kernel_timing_context.stream = stream;
     }
+    if (!atomic_load_explicit(&devices_told, memory_order_relaxed))
+        kernel_timing_context.at_end |= KERNEL_TIMING_UNTOLD;
+}
+
+/* The thread tells as well, and more; but a worker may be gone by _exit() before that thread first runs. */
+static void tell_devices(void)
+{
+    int errno_before = errno;
+    enum kernel_timing_state state = kernel_timing_state();
+    bool started = state == KERNEL_TIMING_ON || state == KERNEL_TIMING_OFF;
+    if (started && !atomic_exchange(&devices_told, 1)) {
+        static _Atomic int tries;
+        if (!device_facts_write_early() && atomic_fetch_add(&tries, 1) < DEVICE_EARLY_TRIES)
+            atomic_store(&devices_told, 0);
+        attention_renew();
+    }
+    errno = errno_before;
 }
 
 void kernel_timing_external_push(uint64_t call_id)
@@ -141,6 +178,8 @@ void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id)
     context->call_id = 0;
     if (at_end & KERNEL_TIMING_EARLY && owner != TRACE_OWNER_NONE)
         early_call_ended(launch_seen);
+    if (at_end & KERNEL_TIMING_UNTOLD && owner != TRACE_OWNER_NONE)
+        tell_devices();
 }
 
 /* ---- ticks ---- */
@@ -218,11 +257,20 @@ static void anchor_now(void)
         trace_anchor(thread, cupti_ns);
 }
 
+static void write_devices(void)
+{
+    ticking.devices_written = device_facts_write();
+    if (ticking.devices_written) {
+        atomic_store(&devices_told, 1);
+        attention_renew();
+    }
+}
+
 static void tick(void)
 {
     uint64_t now_ns = clock_monotonic_ns();
     if (!ticking.devices_written && now_ns >= ticking.devices_due_ns) {
-        ticking.devices_written = device_facts_write();
+        write_devices();
         uint64_t wait_ns = ticking.devices_wait_ns ? ticking.devices_wait_ns * 2 : DEVICE_RETRY_MS * ms;
         ticking.devices_wait_ns = wait_ns < DEVICE_BACKOFF_MS * ms ? wait_ns : DEVICE_BACKOFF_MS * ms;
         ticking.devices_due_ns = now_ns + ticking.devices_wait_ns;
@@ -241,7 +289,7 @@ static void tick(void)
 static void last_tick(void)
 {
     if (!ticking.devices_written)
-        ticking.devices_written = device_facts_write();
+        write_devices();
     if (!is_on())
         return;
     if (cupti_session_was_used())

@@ -23,7 +23,7 @@ struct kernel_timing_context {
         uint64_t pending; /* 0: neither, and the call's end has nothing to do */
         struct {
             uint32_t last_launch; /* newest table entry made under it, index + 1; 0: none */
-            uint32_t at_end;      /* KERNEL_TIMING_PUSHED, KERNEL_TIMING_EARLY */
+            uint32_t at_end;      /* KERNEL_TIMING_PUSHED, _EARLY, _UNTOLD */
         };
     };
     void *stream;                   /* of an early call */
@@ -36,6 +36,7 @@ _Static_assert(sizeof(struct kernel_timing_context) == 64, "one cache line");
 enum {
     KERNEL_TIMING_PUSHED = 1, /* external correlation: an id was */
     KERNEL_TIMING_EARLY = 2,  /* the call began before kernels were timed */
+    KERNEL_TIMING_UNTOLD = 4, /* no device was described yet */
 };
 
 #pragma GCC visibility push(hidden)
@@ -52,7 +53,8 @@ enum kernel_timing_state {
 #pragma GCC visibility push(hidden) /* reached without the global offset table */
 extern _Atomic int kernel_timing_state_now;
 extern _Atomic int kernel_timing_external_now; /* join by external correlation ids */
-extern _Atomic int kernel_timing_attention;    /* 0: neither idle nor external, calls need not look closer */
+extern _Atomic int
+    kernel_timing_attention; /* 0: neither idle nor external nor without a device, calls need not look closer */
 #pragma GCC visibility pop
 
 void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id);
