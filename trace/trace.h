@@ -78,7 +78,7 @@ enum trace_record_type {
     TRACE_RECORD_PROCESS = 1,      /* struct trace_process: first record of a process */
     TRACE_RECORD_ENTRY = 2,        /* struct trace_entry: id -> name of an interposed function */
     TRACE_RECORD_ANCHOR = 3,       /* struct trace_anchor: clocks read together */
-    TRACE_RECORD_DEVICE = 4,       /* struct trace_device */
+    TRACE_RECORD_DEVICE = 4,       /* struct trace_device; of two for one ordinal the one with a PCI id holds */
     TRACE_RECORD_NOTE = 5,         /* struct trace_note: something was switched off, and why */
     TRACE_RECORD_NAME = 6,         /* struct trace_name: a kernel's name */
     TRACE_RECORD_SIGNATURE = 7,    /* struct trace_signature: what one kind of library call asks; before its first user in each block */
