@@ -279,10 +279,11 @@ static bool read_folder(struct session_merge *merge, const char *folder, struct 
         free(entries[i]);
     }
     free(entries);
-    if (!count && !merge->session->info.present) {
+    const struct session_info *info = &merge->session->info;
+    if (!count && !info->command && !info->problem) { /* the launcher's file always tells the command */
         snprintf(error->text, sizeof error->text,
-                 "%s holds no session, neither %s nor *%s; expected a folder that `rooftap record` made", folder,
-                 SESSION_INFO_FILE, TRACE_FILE_SUFFIX);
+                 "%s holds no session, neither a %s of rooftap nor *%s; expected a folder that `rooftap record` made",
+                 folder, SESSION_INFO_FILE, TRACE_FILE_SUFFIX);
         return false;
     }
     return true;
