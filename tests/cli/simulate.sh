@@ -34,6 +34,10 @@ session = json.load(open("session/session.json"))
 assert session["simulate"] == "rtx4090", session
 PY
 
+# Upper and lower case are alike; the session has the table's name.
+"$ROOFTAP" record -q -o upper --simulate RTX4090 -- true || fail "a name in upper case"
+grep -q '"simulate": "rtx4090"' upper/session.json || fail "the name in session.json"
+
 # Every GPU of the table that can be simulated is taken; the others are refused by name.
 python3 -c 'import json, re
 for gpu in json.load(open("gpus.json"))["gpus"]:
@@ -55,6 +59,9 @@ PY
 "$ROOFTAP" record -q -o opens --simulate unit -- sh -c 'python3 opens.py "$PWD/theirs/libcudart.so.13" 2; true' 2>err
 expect "lines about a library opened by path" 1 "$(wc -l <err)"
 grep -q "theirs/libcudart.so.13" err || fail "the library is not named: $(cat err)"
+# A cleared environment looks the same from outside: the line tells of it too.
+"$ROOFTAP" record -q -o cleared --simulate unit -- env -i LD_LIBRARY_PATH="$PWD/theirs" "$(command -v python3)" opens.py libcudart.so.13 1 2>err
+grep -q "by its path (or its environment was cleared)" err || fail "a cleared environment: $(cat err)"
 "$ROOFTAP" record -q -o own --simulate unit -- python3 opens.py "$sims/libcuda.so.1" 0.2 2>err
 expect "nothing to say of a stand-in" "" "$(cat err)"
 # Also in a process that lives for a moment only.

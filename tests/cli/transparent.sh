@@ -33,7 +33,7 @@ expect "umask" "$(umask)" "$("$ROOFTAP" record -q -o mask -- sh -c umask)"
 expect "options of the target are its own" "-o -q --help" "$("$ROOFTAP" record -q -o options echo -o -q --help)"
 expect "an absolute ROOFTAP_DIR" "$PWD/absolute" "$("$ROOFTAP" record -q -o absolute -- sh -c 'echo "$ROOFTAP_DIR"')"
 
-"$ROOFTAP" record -o said -- true 2>err
+"$ROOFTAP" record -o said -- sh -c "touch said/1.trace" 2>err
 expect "lines at the end" 1 "$(wc -l <err)"
 grep -q "rooftap report said" err || fail "the last line does not say where the session lies: $(cat err)"
 "$ROOFTAP" record -q -o unsaid -- true 2>err
