@@ -46,7 +46,7 @@ static bool slot_can_be(const struct trace_slot *slot, const struct operator_joi
 {
     const uint32_t largest_tid = 1u << 22;
     const int64_t least = INT32_MIN, most = (int64_t)1 << 48;
-    if (!slot->tid || slot->tid > largest_tid)
+    if (slot->tid > largest_tid) /* 0: the thread has ended, its counts stay */
         return false;
     if (!slot->entry)
         return true; /* what is left in the arguments is of an earlier call */
