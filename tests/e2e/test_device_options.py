@@ -47,7 +47,7 @@ class Failing(Case):
         session = self.recorded_failing()
         self.assertEqual([index for index, line in enumerate(session.ledger("call"), 1) if line["status"]], [5, 10, 15, 20])
         self.assertEqual(len(session.ledger("fault")), 4)
-        self.assertIn("status 13", session.text)
+        self.assertIn("CUBLAS_STATUS_EXECUTION_FAILED (13)", session.text)
 
     def test_a_nested_call_fails_with_what_it_called(self):
         session = self.recorded_failing("gemm_nested=1")

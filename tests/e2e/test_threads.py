@@ -26,7 +26,7 @@ class Threads(Case):
         self.assertEqual(failures, [("cublasGemmEx", 13, 1)])
         self.assertEqual([(row["calls"], row["kernels"], row["flops"]) for row in report["operators"]],
                          [(19, 19, 19 * 2.0 * 64 * 32 * 16)])
-        self.assertIn("status 13", session.text)
+        self.assertIn("CUBLAS_STATUS_EXECUTION_FAILED (13)", session.text)
 
     def test_all_calls_fail(self):
         session = self.recorded([program("calls"), "failing", "20"], environment={"SIMGPU_FAULT": "cublasGemmEx:14"})
