@@ -187,8 +187,8 @@ static int run(struct recording *recording)
     }
     struct simulation_watch watch = {recording->layout.simulator_folder, COMMAND, false};
     int status = target_wait(&recording->target, recording->gpu ? simulation_watch : NULL, &watch);
-    session_folder_end(&recording->session, status, COMMAND);
-    if (!recording->options->quiet)
+    bool ended = session_folder_end(&recording->session, status, COMMAND);
+    if (ended && !recording->options->quiet) /* else the line about session.json is the one to act on */
         tell_session(&recording->session);
     session_folder_close(&recording->session);
     return target_pass_on(status);

@@ -31,7 +31,7 @@ bool session_folder_begin(struct session_folder *session, char **argv, pid_t pid
                           json_t *settings, const char *command);
 /* Some process was recorded. */
 bool session_folder_has_trace(const struct session_folder *session);
-/* Adds the end. */
+/* Adds the end. False: one line has been printed. */
 bool session_folder_end(struct session_folder *session, int wait_status, const char *command);
 /* NAME is static text. */
 void session_folder_add_file(struct session_folder *session, const char *name);

@@ -92,4 +92,10 @@ grep -q 'nothing was recorded: no process used CUDA.*; the session is in nothing
 grep -q 'report' told && fail "a report of nothing is offered"
 "$ROOFTAP" record -o something -- sh -c 'touch something/1.trace' 2>told
 grep -q "the session is in something; 'rooftap report something' shows it" told || fail "something recorded: $(cat told)"
+
+# A session that went away while the target ran is not pointed at.
+"$ROOFTAP" record -o gone -- rm -rf gone 2>told || fail "status of the target whose session went away"
+grep -q "'gone/session.json' can't be written" told || fail "a session that went away: $(cat told)"
+expect "lines on a session that went away" 1 "$(wc -l <told)"
+
 finish
