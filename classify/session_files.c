@@ -11,6 +11,7 @@
 
 #include "classify/allocate.h"
 #include "classify/kernel_patterns.h"
+#include "classify/regular_file.h"
 
 /* ---- processes ---- */
 
@@ -206,7 +207,8 @@ static void add_bad_file(struct session *session, const struct trace_error *erro
 static bool is_blank(const char *path)
 {
     unsigned char header[TRACE_HEADER_BYTES];
-    FILE *file = fopen(path, "re");
+    uint64_t size;
+    FILE *file = regular_file_open(path, &size);
     if (!file)
         return false;
     size_t bytes = fread(header, 1, sizeof header, file);

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/regular_file.h"
+
+enum { LARGEST_MEBIBYTES = 4 }; /* a command line has 2 at most, which is the bulk of it */
 
 static char *text_at(const json_t *object, const char *key)
 {
@@ -49,6 +52,13 @@ static void read_end(struct session_info *info, const json_t *root)
     info->end_value = json_integer_value(value);
 }
 
+static void describe_unusable(struct session_info *info, const char *reason)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s can't be read (%s): the report does without it", SESSION_INFO_FILE, reason);
+    info->problem = allocate_text(text);
+}
+
 static void describe_problem(struct session_info *info, const json_error_t *error)
 {
     char text[sizeof error->text + 128];
@@ -62,15 +72,19 @@ struct session_info session_info_read(const char *folder)
     struct session_info info = {.started_realtime_ns = -1, .ended_realtime_ns = -1, .target_pid = -1};
     char *path = allocate(strlen(folder) + sizeof "/" SESSION_INFO_FILE, 1);
     sprintf(path, "%s/%s", folder, SESSION_INFO_FILE);
-    FILE *file = fopen(path, "re");
+    uint64_t bytes;
+    FILE *file = regular_file_open(path, &bytes);
     free(path);
     if (!file) {
-        if (errno != ENOENT && errno != ENOTDIR) {
-            char text[160];
-            snprintf(text, sizeof text, "%s can't be read (%s): the report does without it", SESSION_INFO_FILE,
-                     strerror(errno));
-            info.problem = allocate_text(text);
-        }
+        if (errno != ENOENT && errno != ENOTDIR)
+            describe_unusable(&info, errno ? strerror(errno) : "not a regular file");
+        return info;
+    }
+    if (bytes > (uint64_t)LARGEST_MEBIBYTES << 20) {
+        char reason[64];
+        snprintf(reason, sizeof reason, "larger than %d MiB", LARGEST_MEBIBYTES);
+        describe_unusable(&info, reason);
+        fclose(file);
         return info;
     }
     json_error_t error;

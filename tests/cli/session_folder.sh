@@ -98,4 +98,17 @@ grep -q "the session is in something; 'rooftap report something' shows it" told 
 grep -q "'gone/session.json' can't be written" told || fail "a session that went away: $(cat told)"
 expect "lines on a session that went away" 1 "$(wc -l <told)"
 
+# What is no regular file is said, and never waited for.
+mkdir pipes && mkfifo pipes/x.trace pipes/session.json
+for what in pipes pipes/x.trace; do
+    timeout 20 "$ROOFTAP" report "$what" >shown 2>told
+    expect "status of a report on a pipe, $what" 2 "$?"
+    grep -q 'x.trace: not a regular file' told || fail "a pipe for a trace: $(cat told)"
+done
+mkdir pipe && mkfifo pipe/session.json && : >pipe/1.trace
+timeout 20 "$ROOFTAP" report --json pipe >shown 2>told
+grep -q "session.json can't be read (not a regular file)" shown || fail "a pipe for session.json: $(cat shown told)"
+mkdir huge && : >huge/1.trace && echo '{"command": ["x"]}' >huge/session.json && truncate -s 5M huge/session.json
+"$ROOFTAP" report --json huge >shown 2>told
+grep -q "session.json can't be read (larger than 4 MiB)" shown || fail "a huge session.json: $(cat shown told)"
 finish
