@@ -9,7 +9,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cupti/activity_buffers.h"
 #include "cupti/cuda_driver.h"
@@ -45,6 +47,7 @@ static pthread_cond_t wake;
 static bool finishing, finished, thread_runs;
 static _Atomic int inline_ticks; /* the thread could not be made: kernel_timing_tend() does its work */
 static _Atomic int finish_begun;
+static _Atomic int thread_id;
 static _Atomic int devices_told; /* 1: some DEVICE records are there, or being written by a call that ends */
 
 /* Of whoever ticks: the thread, or the helper if there is none. */
@@ -329,8 +332,14 @@ static bool sleep_a_period(void)
     return !leave;
 }
 
+int kernel_timing_thread_id(void)
+{
+    return atomic_load(&thread_id);
+}
+
 static void *run_thread(void *unused)
 {
+    atomic_store(&thread_id, (int)syscall(SYS_gettid));
     bool stay = true;
     while (stay && (is_on() || !ticking.devices_written)) {
         tick();

@@ -141,6 +141,9 @@ void kernel_timing_tend(void);
  * CUPTI's, with settings.exit_timeout_ms. No synchronising call is ever made. */
 bool kernel_timing_finish(uint64_t timeout_ns);
 
+/* The timing's own thread, so that nobody takes it for one of the host's; 0: there is none. */
+int kernel_timing_thread_id(void);
+
 enum kernel_timing_state kernel_timing_state(void);
 
 #endif

@@ -9,8 +9,6 @@
 #include "preload/scalar.h"
 #include "trace/clock.h"
 
-_Thread_local struct preload_depth preload_depth;
-
 #define UNKNOWN_4                                                                                                      \
     {                                                                                                                  \
         TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN                                                     \
@@ -325,7 +323,7 @@ void call_record_end_lt(const struct call_shape *shape, const struct call_event 
 {
     uint64_t end_ticks = clock_ticks();
     if (__builtin_expect(thread_is_stale(), 0)) {
-        preload_depth.call = 0;
+        call_forget();
         return;
     }
     int *error = trace_thread_errno(event->thread), error_before = *error;

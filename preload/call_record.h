@@ -93,9 +93,14 @@ static inline __attribute__((always_inline)) uint64_t call_facts(unsigned entry,
 /* ---- before the call ---- */
 
 /* NULL: nobody records this call, make it and return. */
-static inline struct trace_thread *call_record_thread(void)
+static inline __attribute__((always_inline)) struct trace_thread *call_record_thread(void)
 {
-    return __builtin_expect(!preload_depth.call, 1) ? preload_thread() : NULL;
+    if (__builtin_expect(preload_depth.call != 0, 0)) {
+        depth_forget_abandoned((uintptr_t)__builtin_dwarf_cfa());
+        if (preload_depth.call)
+            return NULL;
+    }
+    return preload_thread();
 }
 
 static inline __attribute__((always_inline)) void call_record_begin(struct trace_thread *thread,
@@ -113,6 +118,8 @@ static inline __attribute__((always_inline)) void call_record_begin(struct trace
     event->thread = thread;
     event->call_id = trace_thread_take_call_id(thread);
     preload_depth.call = event->call_id;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    depth_note_stack(&preload_depth.call_stack);
     uint32_t entry = (uint16_t)shape->facts;
     MEMO_SETTLE(*shape);
     /* cuBLAS tells the stream only afterwards. */
@@ -240,11 +247,17 @@ call_write(struct call_shape *shape, const struct call_event *event, struct call
     return call_write_anew(shape, &passed, answers, end_ticks);
 }
 
+static inline void call_forget(void)
+{
+    preload_depth.call_stack = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's calls use the thread's memory from here on */
+    preload_depth.call = 0;
+}
+
 static inline void call_leave(struct trace_thread *thread)
 {
     __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's calls use the thread's memory from here on */
-    preload_depth.call = 0;
+    call_forget();
 }
 
 /* REAL: the function that was called. In a child that a signal handler forked inside of it, all that EVENT leads to may be
@@ -254,7 +267,7 @@ static inline __attribute__((always_inline)) void call_record_end(struct call_sh
 {
     uint64_t end_ticks = clock_ticks();
     if (__builtin_expect(thread_is_stale(), 0)) {
-        preload_depth.call = 0;
+        call_forget();
         return;
     }
     int *error = trace_thread_errno(event->thread), error_before = *error;

@@ -28,9 +28,21 @@ struct launch_event {
 };
 
 /* NULL: nobody records this launch, make it and return. */
-static inline struct trace_thread *launch_record_thread(void)
+static inline __attribute__((always_inline)) struct trace_thread *launch_record_thread(void)
 {
-    return __builtin_expect(!preload_depth.launch, 1) ? preload_thread() : NULL;
+    if (__builtin_expect((preload_depth.call | preload_depth.launch) != 0, 0)) {
+        depth_forget_abandoned((uintptr_t)__builtin_dwarf_cfa());
+        if (preload_depth.launch)
+            return NULL;
+    }
+    return preload_thread();
+}
+
+static inline void launch_forget(void)
+{
+    preload_depth.launch_stack = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's launches use the thread's memory from here on */
+    preload_depth.launch = 0;
 }
 
 static inline bool launch_has_config(const struct launch_event *event)
@@ -63,6 +75,8 @@ launch_record_begin(struct trace_thread *thread, struct launch_shape *shape, str
     event->call_id = trace_thread_take_call_id(thread);
     shape->names = kernel_names_version(); /* before the name is looked up */
     preload_depth.launch = event->call_id;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    depth_note_stack(&preload_depth.launch_stack);
     thread->slot->launches_begun++;
     if (__builtin_expect(outermost, 1)) {
         kernel_timing_enter((void *)(uintptr_t)event->stream, event->call_id);
@@ -123,7 +137,7 @@ static inline __attribute__((always_inline)) void launch_record_end(struct launc
     uint64_t end_ticks = clock_ticks(), id = 0;
     struct trace_thread *thread = event->thread;
     if (__builtin_expect(thread_is_stale(), 0)) { /* as in call_record_end() */
-        preload_depth.launch = 0;
+        launch_forget();
         return;
     }
     enum trace_owner owner = TRACE_OWNER_NONE;
@@ -143,8 +157,7 @@ static inline __attribute__((always_inline)) void launch_record_end(struct launc
         kernel_timing_call_end(owner, id);
         __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
     }
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's launches use the thread's memory from here on */
-    preload_depth.launch = 0;
+    launch_forget();
 }
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "cupti/kernel_timing.h"
 #include "preload/entries.h"
+#include "preload/host_threads.h"
 #include "preload/real_symbol.h"
 #include "preload/settings.h"
 #include "trace/trace_writer.h"
@@ -36,6 +37,7 @@ enum {
     HELPER_SLEEP_SHORTEST_MS = 2,
     HELPER_SLEEP_LONGEST_MS = 10, /* the blocks kept ready last for 30 000 calls: 3 M/s at least */
     ANCHOR_PERIOD_MS = 1000,
+    HOST_LOOK_MS = 200,
     STATE_BYTES = 4096,
     DIR_BYTES = 4096,
 };
@@ -94,11 +96,20 @@ static void helper_sleep(struct process_state *state, unsigned milliseconds)
     syscall(SYS_futex, &state->asleep, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
 
+/* A host whose main() ends by pthread_exit() lives until its last thread has returned, and that must not be one of ours:
+ * as that last thread we do what the host's would, the library's exit(0). */
+static void follow_host(void)
+{
+    if (!kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000))
+        exit(0); /* CUPTI holds the timing thread: it would never be the last one */
+}
+
 static void *helper_run(void *argument)
 {
     struct process_state *state = argument;
-    unsigned sleep_ms = HELPER_SLEEP_SHORTEST_MS, since_anchor_ms = 0;
+    unsigned sleep_ms = HELPER_SLEEP_SHORTEST_MS, since_anchor_ms = 0, since_look_ms = 0;
     prctl(PR_SET_NAME, "rooftap", 0, 0, 0);
+    const int own = (int)syscall(SYS_gettid);
     while (!atomic_load_explicit(&state->stop, memory_order_acquire)) {
         bool busy = trace_writer_tend();
         kernel_timing_tend();
@@ -106,11 +117,19 @@ static void *helper_run(void *argument)
             trace_anchor(trace_thread_get(), 0);
             since_anchor_ms = 0;
         }
+        if (since_look_ms >= HOST_LOOK_MS) {
+            if (host_threads_are_gone(own, kernel_timing_thread_id())) {
+                follow_host();
+                return NULL;
+            }
+            since_look_ms = 0;
+        }
         sleep_ms = busy ? HELPER_SLEEP_SHORTEST_MS : sleep_ms * 2;
         if (sleep_ms > HELPER_SLEEP_LONGEST_MS)
             sleep_ms = HELPER_SLEEP_LONGEST_MS;
         helper_sleep(state, sleep_ms);
         since_anchor_ms += sleep_ms;
+        since_look_ms += sleep_ms;
     }
     return NULL;
 }
@@ -241,10 +260,15 @@ static bool start(void)
     return true;
 }
 
+/* With signals held back: a handler that calls cuBLAS while its own thread is in here would wait for itself. */
 bool preload_start(void)
 {
     int saved_errno = errno;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = start();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved_errno;
     return started;
 }

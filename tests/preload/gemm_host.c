@@ -5,6 +5,8 @@
  *   fork HOW         3 calls, 4 children with 5 calls each that end by HOW, 2 more calls
  *   late HOW         a child that is forked before any CUDA call makes 5 calls and ends by HOW; the parent makes none
  *   seven            3 calls and a launch, then 7 is returned from main
+ *   last_thread      3 calls, then main leaves by pthread_exit() while another thread makes 2 more and returns
+ *   handler          200 calls while a timer's handler makes more, from before the first call on
  *   threads T N US   T threads, N calls of each library and N launches each, descriptors made and destroyed in between
  *   loop FILE T US   T threads call for ever; FILE holds a 64-bit count per thread, raised after each return
  *                    US: microseconds that a call takes, as real ones take some; 0 is faster than any
@@ -12,12 +14,14 @@
  *   lt_new N         the same, an attribute set before each call       launch N      N kernel launches */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,6 +182,42 @@ static int run_seven(void)
     return 7;
 }
 
+static void *two_calls(void *unused)
+{
+    usleep(300000); /* main has left by then */
+    gemm(4, 4, 4);
+    gemm(4, 4, 4);
+    return unused;
+}
+
+static int run_last_thread(void)
+{
+    pthread_t other;
+    for (int i = 0; i < 3; i++)
+        gemm(3, 3, 3);
+    if (pthread_create(&other, NULL, two_calls, NULL))
+        return 1;
+    pthread_exit(NULL);
+}
+
+static void on_timer(int signal)
+{
+    (void)signal;
+    gemm(5, 5, 5);
+}
+
+static int run_handler(void)
+{
+    const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; i < 200; i++)
+        gemm(3, 3, 3);
+    setitimer(ITIMER_REAL, &never, NULL);
+    return 0;
+}
+
 static int calls_per_thread, call_us;
 
 static void take_time(void)
@@ -277,6 +317,10 @@ int main(int count, char **arguments)
         return run_seven();
     if (!strcmp(mode, "nested"))
         return run_nested();
+    if (!strcmp(mode, "last_thread"))
+        return run_last_thread();
+    if (!strcmp(mode, "handler"))
+        return run_handler();
     if (!strcmp(mode, "fork") && count > 2)
         return run_fork(arguments[2]);
     call_us = count > 4 ? atoi(arguments[4]) : 0;

@@ -66,6 +66,16 @@ threads) # all of them, and none twice
     ids=$("$dump" "$folder/trace" | grep -E '^\{"record":"(call|launch)"' | grep -o '"call_id":[0-9]*' | sort | uniq -d | wc -l)
     [ "$ids" -eq 0 ] || fail "$ids call ids are used twice"
     ;;
+last_thread) # main leaves by pthread_exit(): the process ends with the host's last thread, not with ours
+    shimmed timeout 60 "$host" last_thread || fail "exit status $?: our threads kept the process alive, or it failed"
+    [ "$(records call)" -eq 5 ] || fail "$(records call) calls recorded, 5 were made"
+    [ "$(records end)" -eq 1 ] || fail "an orderly end, but no END record"
+    ;;
+handler) # a signal handler calls cuBLAS, also while the thread it interrupts is opening the trace
+    shimmed timeout 60 "$host" handler || fail "exit status $?: the handler waited for the thread that it interrupted"
+    own=$("$dump" "$folder/trace" | grep '^{"record":"call"' | grep -c '"m":3,') || true
+    [ "$own" -eq 200 ] || fail "$own calls of main recorded, 200 were made"
+    ;;
 *)
     fail "no such case"
     ;;
