@@ -109,19 +109,20 @@ static uint64_t intern_patiently(struct trace_thread *thread, const char *name)
     return id;
 }
 
-/* Copies everything behind the header. */
-static void write_record(enum trace_record_type type, const void *content, size_t size)
+/* Copies everything behind the header. False: no room, which has been counted. */
+static bool write_record(enum trace_record_type type, const void *content, size_t size)
 {
     struct trace_thread *thread = trace_thread_get();
     void *record = thread ? reserve_patiently(thread, type, size) : NULL;
     if (!record) {
         if (!thread)
             count(&trace_writer_counters()->records_dropped, 1);
-        return;
+        return false;
     }
     memcpy((char *)record + sizeof(struct trace_record), (const char *)content + sizeof(struct trace_record),
            size - sizeof(struct trace_record));
     trace_commit(thread, record);
+    return true;
 }
 
 static void write_kernel(struct trace_kernel *kernel, enum launch_join_result result, const struct launch_owner *owner)
@@ -132,9 +133,8 @@ static void write_kernel(struct trace_kernel *kernel, enum launch_join_result re
     bool owned = result == LAUNCH_JOIN_FOUND && kernel->graph_id == 0;
     kernel->owner = owned ? owner->owner : TRACE_OWNER_NONE;
     kernel->owner_id = owned ? owner->owner_id : 0;
-    if (!owned)
+    if (write_record(TRACE_RECORD_KERNEL, kernel, sizeof *kernel) && !owned) /* of those in the trace */
         count(&trace_writer_counters()->kernels_unjoined, 1);
-    write_record(TRACE_RECORD_KERNEL, kernel, sizeof *kernel);
 }
 
 static enum launch_join_result find_owner(const struct trace_kernel *kernel, struct launch_owner *owner)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -153,6 +154,20 @@ static void bad_times(void)
             .correlation_id = call_with(1, 1, &call), .name = "bad", .start_ns = times[i][0], .end_ns = times[i][1]});
     finish_and_read(&c);
     CHECK(c.kernel_count == 1 && c.counters.kernels_invalid == 5 && c.counters.kernels_unjoined == 0);
+}
+
+/* The file can't grow: kernels that found no room are no part of those without a call. */
+static void no_room_in_trace(void)
+{
+    struct trace_content c;
+    signal(SIGXFSZ, SIG_IGN);
+    start_on();
+    CHECK(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, 1}) == 0);
+    for (uint32_t i = 0; i < 30000; i++)
+        run_kernel(1000000 + i); /* nobody's */
+    finish_and_read(&c);
+    CHECK(c.kernel_count > 0 && c.slot_drops > 0);
+    CHECK(c.counters.kernels_unjoined == c.kernel_count);
 }
 
 static void dropped_and_unknown(void)
@@ -599,6 +614,7 @@ static const struct scenario scenarios[] = {
     {"too_old", too_old},
     {"every_version", every_version},
     {"bad_times", bad_times},
+    {"no_room_in_trace", no_room_in_trace},
     {"dropped_and_unknown", dropped_and_unknown},
     {"record_before_end_of_call", record_before_end_of_call},
     {"failed_call", failed_call},
