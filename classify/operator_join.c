@@ -203,9 +203,21 @@ static uint64_t blocks_of(const struct trace_kernel *kernel)
     return blocks < 9e18 ? (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2] : UINT64_MAX;
 }
 
+/* No kernel or copy takes longer than a year, and no clock gets to the top bit: such times are no times. */
+static bool times_are_possible(uint64_t start_ns, uint64_t end_ns)
+{
+    const uint64_t longest_ns = 366ull * 24 * 3600 * 1000000000;
+    return start_ns && end_ns >= start_ns && end_ns <= INT64_MAX && end_ns - start_ns <= longest_ns;
+}
+
+void sum_add(uint64_t *sum, uint64_t more)
+{
+    *sum = *sum > INT64_MAX || more > INT64_MAX - *sum ? INT64_MAX : *sum + more;
+}
+
 static void add_kernel(struct operator_join *join, const struct trace_kernel *kernel)
 {
-    if (!kernel->start_ns || kernel->end_ns < kernel->start_ns) {
+    if (!times_are_possible(kernel->start_ns, kernel->end_ns)) {
         join->kernels_invalid++;
         return;
     }
@@ -213,7 +225,7 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     struct joined_device *device = find_device(join, kernel->device);
     interval_set_add(device->busy, kernel->start_ns, kernel->end_ns);
     device->kernels++;
-    device->kernel_ns += duration;
+    sum_add(&device->kernel_ns, duration);
     join->kernels++;
 
     bool of_call = kernel->owner == TRACE_OWNER_CALL && kernel->owner_id;
@@ -221,11 +233,11 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
         join->kernels_without_owner++;
     if (kernel->owner == TRACE_OWNER_NONE && kernel->graph_id) {
         join->graph_kernels_unowned++;
-        join->graph_time_unowned_ns += duration;
+        sum_add(&join->graph_time_unowned_ns, duration);
     }
     struct joined_kernels *row = find_row(join, kernel->device, of_call, of_call ? kernel->owner_id : kernel->name_id);
     row->kernels++;
-    row->time_ns += duration;
+    sum_add(&row->time_ns, duration);
     if (duration < row->shortest_ns)
         row->shortest_ns = duration;
     uint64_t blocks = blocks_of(kernel);
@@ -239,13 +251,13 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
 
 static void add_copy(struct operator_join *join, const struct trace_copy *copy)
 {
-    if (!copy->start_ns || copy->end_ns < copy->start_ns)
+    if (!times_are_possible(copy->start_ns, copy->end_ns))
         return;
     struct joined_device *device = find_device(join, copy->device);
     interval_set_add(device->busy, copy->start_ns, copy->end_ns);
     device->copies++;
-    device->copy_ns += copy->end_ns - copy->start_ns;
-    device->copy_bytes += copy->bytes;
+    sum_add(&device->copy_ns, copy->end_ns - copy->start_ns);
+    sum_add(&device->copy_bytes, copy->bytes);
 }
 
 void operator_join_add(struct operator_join *join, const struct trace_item *item)

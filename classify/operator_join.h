@@ -96,6 +96,9 @@ struct operator_join {
     uint64_t graph_kernels_unowned, graph_time_unowned_ns; /* of replays: whose kernels these are is not known */
 };
 
+/* Sums stay at the largest number that JSON's readers take, however much a stranger's records claim. */
+void sum_add(uint64_t *sum, uint64_t more);
+
 void operator_join_open(struct operator_join *join, struct name_pool *names);
 void operator_join_add(struct operator_join *join, const struct trace_item *item);
 const char *operator_join_entry(const struct operator_join *join, uint32_t id); /* NULL if not known */

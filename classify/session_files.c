@@ -183,7 +183,7 @@ static void add_process_coverage(struct session_coverage *coverage, const struct
     coverage->calls_missing += process->calls_missing;
     coverage->launches_missing += process->launches_missing;
     coverage->graph_kernels_unjoined += join->graph_kernels_unowned;
-    coverage->graph_time_unjoined_ns += join->graph_time_unowned_ns;
+    sum_add(&coverage->graph_time_unjoined_ns, join->graph_time_unowned_ns);
     coverage->kernels_unjoined += process->counters.kernels_unjoined;
     coverage->records_dropped += process->records_dropped;
     coverage->buffers_lost += process->counters.buffers_lost;

@@ -49,10 +49,10 @@ static int merge_device(struct session *session, struct joined_device *seen)
     }
     struct session_device *device = &session->devices[i];
     device->kernels += seen->kernels;
-    device->kernel_ns += seen->kernel_ns;
+    sum_add(&device->kernel_ns, seen->kernel_ns);
     device->copies += seen->copies;
-    device->copy_ns += seen->copy_ns;
-    device->copy_bytes += seen->copy_bytes;
+    sum_add(&device->copy_ns, seen->copy_ns);
+    sum_add(&device->copy_bytes, seen->copy_bytes);
     if (device->intervals)
         interval_set_absorb(device->intervals, seen->busy);
     else
@@ -122,7 +122,7 @@ static void add_kernels(struct operator_row *op, const struct joined_kernels *ro
 {
     op->timed = true;
     op->kernels += row->kernels;
-    op->time_ns += row->time_ns;
+    sum_add(&op->time_ns, row->time_ns);
     op->executions += row->executions;
     if (row->widest_blocks >= op->widest_blocks)
         op->widest_blocks = row->widest_blocks;

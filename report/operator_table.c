@@ -184,7 +184,7 @@ static struct operator_row rest_of(const struct session *session, size_t from)
         rest.timed |= op->timed;
         rest.calls += op->calls;
         rest.kernels += op->kernels;
-        rest.time_ns += op->time_ns;
+        sum_add(&rest.time_ns, op->time_ns);
     }
     if (session->coverage.gpu_time_ns > 0)
         rest.share = (double)rest.time_ns / session->coverage.gpu_time_ns;

@@ -136,7 +136,9 @@ static json_t *coverage_object(const struct session_coverage *c)
     set(object, "blocks_damaged", count(c->blocks_damaged));
     set(object, "buffers_lost", count(c->buffers_lost));
     set(object, "traces_cut", count(c->traces_cut));
-    set(object, "gpu_time_ns", timed ? json_integer((json_int_t)fmin(c->gpu_time_ns, 9e18)) : json_null());
+    /* A sum of sums may be beyond JSON's integers: then it is no integer. */
+    bool is_integer = timed && c->gpu_time_ns < 9e18;
+    set(object, "gpu_time_ns", is_integer ? json_integer((json_int_t)c->gpu_time_ns) : real_or_null(c->gpu_time_ns));
     set(object, "launch_share", provenance_object(c->launch_share));
     set(object, "gpu_time_share", provenance_object(c->gpu_time_share));
     return object;
