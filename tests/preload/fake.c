@@ -3,7 +3,9 @@
 #include "tests/preload/fake.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int number(const char *variable)
 {
@@ -13,16 +15,21 @@ static int number(const char *variable)
 
 /* Read when loaded, so that a fake call costs next to nothing in a bench. */
 static int status, error;
+static const char *signal_in;
 
 __attribute__((constructor)) static void read_environment(void)
 {
     status = number("FAKE_STATUS");
     error = number("FAKE_ERRNO");
+    signal_in = getenv("FAKE_SIGNAL_IN");
 }
 
 void fake_called(const char *function)
 {
-    (void)function;
+    if (signal_in && !strcmp(function, signal_in)) {
+        signal_in = NULL;
+        raise(SIGUSR1);
+    }
 }
 
 int fake_status(void)

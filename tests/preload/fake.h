@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the fake vendor libraries share. They do nothing but what a test asks of them through the environment:
  * FAKE_STATUS=n is what every call returns, FAKE_ERRNO=n what it leaves in errno, FAKE_NESTED=1 makes cublasSgemm_v2 call
- * cublasGemmEx and that cublasLtMatmul, through the PLT as real libraries do. FAKE_SIGNAL=n: the first cublasGemmEx raises
- * that signal while it is in flight. */
+ * cublasGemmEx and that cublasLtMatmul, through the PLT as real libraries do. FAKE_SIGNAL_IN=name makes that
+ * function raise SIGUSR1 the first time, while it is in flight. */
 #ifndef TESTS_PRELOAD_FAKE_H
 #define TESTS_PRELOAD_FAKE_H
 

@@ -7,6 +7,8 @@
  *   seven            3 calls and a launch, then 7 is returned from main
  *   last_thread      3 calls, then main leaves by pthread_exit() while another thread makes 2 more and returns
  *   handler          200 calls while a timer's handler makes more, from before the first call on
+ *   signal HOW       a call and a launch, in one of which SIGUSR1 comes, then 5 calls and 3 launches. HOW: jump, the
+ *                    handler leaves the call by siglongjmp(); call, it makes one more, on a stack above the call's
  *   threads T N US   T threads, N calls of each library and N launches each, descriptors made and destroyed in between
  *   loop FILE T US   T threads call for ever; FILE holds a 64-bit count per thread, raised after each return
  *                    US: microseconds that a call takes, as real ones take some; 0 is faster than any
@@ -14,6 +16,7 @@
  *   lt_new N         the same, an attribute set before each call       launch N      N kernel launches */
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -132,6 +135,45 @@ static int run_fork(const char *how)
     for (int i = 0; i < 2; i++)
         gemm(4, 4, 4);
     return good ? 0 : 1;
+}
+
+static sigjmp_buf before_signal;
+
+static void jump(int number)
+{
+    (void)number;
+    siglongjmp(before_signal, 1);
+}
+
+static void call_more(int number)
+{
+    (void)number;
+    gemm(9, 9, 9);
+    launch(9);
+}
+
+static __attribute__((noinline)) void be_interrupted(void)
+{
+    if (sigsetjmp(before_signal, 1) == 0)
+        gemm(2, 2, 2);
+    if (sigsetjmp(before_signal, 1) == 0)
+        launch(2);
+}
+
+static int run_signal(const char *how)
+{
+    char stack[65536];
+    stack_t above = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_handler = !strcmp(how, "jump") ? jump : call_more, .sa_flags = SA_ONSTACK};
+    if (sigaltstack(&above, NULL) != 0 || sigaction(SIGUSR1, &action, NULL) != 0)
+        return 1;
+    be_interrupted();
+    for (int i = 0; i < 5; i++)
+        gemm(3, 3, 3);
+    for (int i = 0; i < 3; i++)
+        launch(3);
+    above.ss_flags = SS_DISABLE;
+    return sigaltstack(&above, NULL) != 0;
 }
 
 static double seconds(void)
@@ -323,6 +365,8 @@ int main(int count, char **arguments)
         return run_handler();
     if (!strcmp(mode, "fork") && count > 2)
         return run_fork(arguments[2]);
+    if (!strcmp(mode, "signal") && count > 2)
+        return run_signal(arguments[2]);
     call_us = count > 4 ? atoi(arguments[4]) : 0;
     if (!strcmp(mode, "threads") && count > 3)
         return run_threads(atoi(arguments[2]), atoi(arguments[3]));

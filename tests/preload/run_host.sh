@@ -76,6 +76,21 @@ handler) # a signal handler calls cuBLAS, also while the thread it interrupts is
     own=$("$dump" "$folder/trace" | grep '^{"record":"call"' | grep -c '"m":3,') || true
     [ "$own" -eq 200 ] || fail "$own calls of main recorded, 200 were made"
     ;;
+signal) # a call that a signal handler jumps out of is dropped, what follows is not; one made on another stack is nested
+    for try in "cublasGemmEx jump 5 4 1 0" "cudaLaunchKernel jump 6 3 1 0" \
+        "cublasGemmEx call 6 5 0 1" "cudaLaunchKernel call 7 4 0 0"; do
+        set -- $try
+        rm -rf "$folder/trace" && mkdir "$folder/trace"
+        FAKE_SIGNAL_IN=$1 shimmed "$host" signal "$2" || fail "$1, $2: exit status $?"
+        "$dump" "$folder/trace" | grep '"m":3,' >/dev/null || fail "$1, $2: nothing recorded afterwards"
+        [ "$(records call)" -eq "$3" ] || fail "$1, $2: $(records call) calls recorded, expected $3"
+        [ "$(records launch)" -eq "$4" ] || fail "$1, $2: $(records launch) launches recorded, expected $4"
+        dropped=$("$dump" "$folder/trace" | grep -o '"dropped":[0-9]*' | awk -F: '{ sum += $2 } END { print sum + 0 }')
+        [ "$dropped" -eq "$5" ] || fail "$1, $2: $dropped records dropped, expected $5"
+        nested=$("$dump" "$folder/trace" | grep '"record":"launch"' | grep -c '"parent":[1-9]' || true)
+        [ "$nested" -eq "$6" ] || fail "$1, $2: $nested launches within a call, expected $6"
+    done
+    ;;
 *)
     fail "no such case"
     ;;
