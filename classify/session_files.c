@@ -219,6 +219,24 @@ static bool is_blank(const char *path)
     return blank;
 }
 
+/* A link to a trace, or a copy of it: its calls must not count twice. Else notes that the process that comes next has ID. */
+static bool refuse_known(struct session_merge *merge, const char *path, uint64_t id)
+{
+    struct session *session = merge->session;
+    uint32_t *known = id ? index_map_at(&merge->traces, id, 0) : NULL; /* 0: no block could be read */
+    if (!known)
+        return false;
+    if (*known == INDEX_MAP_NONE) {
+        *known = (uint32_t)session->process_count;
+        return false;
+    }
+    struct trace_error error = {0};
+    snprintf(error.text, sizeof error.text, "%s: the same trace as %s, counted once: remove one of them", path,
+             session->processes[*known].file);
+    add_bad_file(session, &error);
+    return true;
+}
+
 static void read_trace(struct session_merge *merge, const char *path)
 {
     struct session *session = merge->session;
@@ -239,16 +257,20 @@ static void read_trace(struct session_merge *merge, const char *path)
     struct operator_join join;
     struct trace_item item;
     uint32_t block_pid = 0;
+    uint64_t id = 0;
     operator_join_open(&join, &merge->names);
     while (trace_reader_next(reader, &item)) {
         block_pid = item.block->pid;
+        id = item.block->process_id_hash;
         operator_join_add(&join, &item);
     }
-    struct session_process *process = add_process(session, file);
-    const struct session_info *info = &session->info;
-    fill_process(process, &join, reader, block_pid, info->present && info->end == SESSION_END_UNKNOWN);
-    session_merge_add(merge, &join, process->timing == SESSION_TIMING_ON || join.kernels);
-    add_process_coverage(&session->coverage, process, &join);
+    if (!refuse_known(merge, path, id)) {
+        struct session_process *process = add_process(session, file);
+        const struct session_info *info = &session->info;
+        fill_process(process, &join, reader, block_pid, info->present && info->end == SESSION_END_UNKNOWN);
+        session_merge_add(merge, &join, process->timing == SESSION_TIMING_ON || join.kernels);
+        add_process_coverage(&session->coverage, process, &join);
+    }
     operator_join_close(&join);
     trace_reader_close(reader);
 }

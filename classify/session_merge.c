@@ -285,6 +285,7 @@ void session_merge_free(struct session_merge *merge)
 {
     name_pool_free(&merge->names);
     index_map_free(&merge->operator_map);
+    index_map_free(&merge->traces);
     free(merge->operator_name_ids);
     *merge = (struct session_merge){0};
 }

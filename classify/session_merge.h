@@ -10,6 +10,7 @@ struct session_merge {
     struct session *session;
     struct name_pool names; /* kernels' names of all processes */
     struct index_map operator_map;
+    struct index_map traces;     /* by process_id_hash, which no two traces share: index of the process */
     uint64_t *operator_name_ids; /* of each operator; 0 for calls */
     size_t operator_name_capacity;
 };

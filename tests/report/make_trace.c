@@ -34,6 +34,7 @@ static struct {
     uint32_t blocks;
     uint32_t used; /* of the last block */
     uint32_t pid;
+    uint64_t incarnation;
     bool open;
 } file;
 static bool seal;
@@ -70,7 +71,7 @@ static void begin_block(enum trace_block_kind kind)
     header->block_bytes = TRACE_BLOCK_BYTES;
     header->kind = kind;
     header->state = TRACE_BLOCK_OPEN;
-    header->process_id_hash = 0x1000 + file.pid;
+    header->process_id_hash = file.incarnation;
     header->pid = file.pid;
     header->tid = file.pid;
     header->sequence = file.blocks;
@@ -322,11 +323,13 @@ static struct thing *add_thing(const char *name)
 
 static void statement_file(const char *folder)
 {
+    static long long files;
     end_file();
     snprintf(file.path, sizeof file.path, "%s/%s", folder, words[1]);
     file.keep = -1;
     file.open = true;
     file.pid = (uint32_t)number_of("pid", 100);
+    file.incarnation = (uint64_t)number_of("incarnation", ++files);
     for (size_t i = 0; i < thing_count; i++)
         things[i].block = 0;
 }
