@@ -28,6 +28,7 @@ enum {
     TENDS_UNTIL_LESS = 1024,   /* without demand before fewer blocks are kept ready */
     TENDS_PER_SWEEP = 256,     /* between looks for threads that ended unseen */
     THREADS_LEAST = 128,       /* prepared ahead */
+    END_TRIES = 8,             /* of a millisecond each, for the helper to let go */
     RATE_AFTER_NS = 1000000000 /* of both clocks, until the counter's rate is good to a millionth */
 };
 
@@ -221,6 +222,16 @@ static void seal_full(struct writer *writer)
     }
 }
 
+static void go_on_in(struct trace_thread *thread, unsigned char *block)
+{
+    thread->busy = 1; /* against a signal handler's calls */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    block_retire(thread);
+    block_start(thread, block);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread->busy = 0;
+}
+
 /* Growth failed: it stays off. The spare block makes sure that this can be said. */
 static void note_growth_failure(struct writer *writer)
 {
@@ -230,12 +241,7 @@ static void note_growth_failure(struct writer *writer)
     if (!thread)
         return;
     if (writer->spare && thread->position + 1024 > TRACE_BLOCK_BYTES) {
-        thread->busy = 1;
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        block_retire(thread);
-        block_start(thread, writer->spare);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        thread->busy = 0;
+        go_on_in(thread, writer->spare);
         writer->spare = NULL;
     }
     char why[128];
@@ -410,12 +416,46 @@ bool trace_writer_open(const char *folder)
 
 /* ---- ending ---- */
 
+/* The helper may be at it, within a call of the kernel's: a few milliseconds, and only if there is no other way to end. */
+static bool tending_begin_soon(struct writer *writer)
+{
+    for (int i = 0; i < END_TRIES; i++) {
+        if (tending_begin(writer))
+            return true;
+        struct timespec pause = {0, 1000000};
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* After a burst that took all blocks, a trace that ends in order would look cut short. Not by way of the queue, where other
+ * threads would take what is added. */
+static void make_room_to_end(struct writer *writer, struct trace_thread *thread)
+{
+    if (thread_has_room(thread, sizeof(struct trace_anchor) + sizeof(struct trace_end)))
+        return;
+    unsigned char *block = block_queue_pop(&writer->ready);
+    if (!block && tending_begin_soon(writer)) {
+        block = writer->growth_errno ? NULL : trace_file_grow(&writer->file, TRACE_BLOCK_BYTES);
+        if (block) {
+            block_format(writer, block, TRACE_BLOCK_RECORDS);
+        } else {
+            block = writer->spare;
+            writer->spare = NULL;
+        }
+        tending_end(writer);
+    }
+    if (block)
+        go_on_in(thread, block);
+}
+
 void trace_writer_end(void)
 {
     int saved = errno;
     struct writer *writer = writer_now();
     struct trace_thread *thread = writer ? trace_thread_get() : NULL;
     if (thread) {
+        make_room_to_end(writer, thread);
         trace_anchor(thread, 0);
         struct trace_end *record = trace_reserve(thread, TRACE_RECORD_END, sizeof *record);
         if (record) {

@@ -281,6 +281,28 @@ static void drops_are_counted(void **state)
     assert_true(seen.stats.cut_short);
 }
 
+/* ---- an orderly exit after a burst has its END ---- */
+
+static void write_burst_and_end(const char *folder)
+{
+    CHECK(trace_writer_open(folder));
+    struct trace_thread *thread = trace_thread_get();
+    while (!trace_thread_slot(thread)->records_dropped)
+        produce_call(thread, 1, NULL);
+    while (trace_thread_slot(thread)->records_dropped < 100) /* the block that is left has no room for an END either */
+        trace_note(thread, TRACE_NOTE_WRITER, 0, "burst");
+    trace_writer_end();
+}
+
+static void end_after_a_burst(void **state)
+{
+    (void)state;
+    struct seen seen;
+    run(write_burst_and_end, NULL, NULL, &seen);
+    assert_int_equal(seen.of_type[TRACE_RECORD_END], 1);
+    assert_int_equal(seen.stats.records_damaged + seen.stats.blocks_damaged, 0);
+}
+
 static void write_odd_sizes(const char *folder)
 {
     CHECK(trace_writer_open(folder));
@@ -462,6 +484,7 @@ int main(void)
         cmocka_unit_test(look_alikes_are_told_apart),
         cmocka_unit_test(two_look_alikes_share_a_set),
         cmocka_unit_test(drops_are_counted),
+        cmocka_unit_test(end_after_a_burst),
         cmocka_unit_test(odd_sizes),
         cmocka_unit_test(host_sees_nothing),
         cmocka_unit_test(unusable_folder),
