@@ -53,7 +53,8 @@ void depth_forget_abandoned(uintptr_t frame)
         __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
     }
     if (thread)
-        thread_leave(thread); /* left in the middle of its record, which is then not committed: the next takes its place */
+        thread_leave(
+            thread); /* left in the middle of its record, which is then not committed: the next takes its place */
     if (launch)
         forget(thread, &depth->launch, &depth->launch_stack);
     if (call)

@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 struct preload_depth {
-    uint64_t call;          /* id of the library call in flight in this thread, 0: none */
-    uint64_t launch;        /* the same for a kernel launch */
-    uintptr_t call_stack;   /* stack pointer of the wrapper that has the call, 0: not noted yet */
-    uintptr_t launch_stack; /* noted after, voided before the id: a signal handler never meets a pointer of another call */
+    uint64_t call;        /* id of the library call in flight in this thread, 0: none */
+    uint64_t launch;      /* the same for a kernel launch */
+    uintptr_t call_stack; /* stack pointer of the wrapper that has the call, 0: not noted yet */
+    uintptr_t
+        launch_stack; /* noted after, voided before the id: a signal handler never meets a pointer of another call */
 };
 
 #pragma GCC visibility push(hidden)
