@@ -55,8 +55,10 @@ void block_start(struct trace_thread *thread, unsigned char *block)
 bool block_next(struct trace_thread *thread)
 {
     unsigned char *block = block_queue_pop(&thread->writer->ready);
-    if (!block)
+    if (!block) {
+        add_relaxed(&thread->writer->refusals, 1);
         return false;
+    }
     block_retire(thread);
     block_start(thread, block);
     return true;

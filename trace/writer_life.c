@@ -25,6 +25,7 @@ enum {
     READY_LEAST = 32,          /* 2 MiB: about 30 000 calls until the helper comes back */
     READY_MOST = 2048,         /* 128 MiB: a burst of CUPTI's buffers */
     GROW_BLOCKS = 64,          /* per step, so that the first of many is ready soon */
+    REFUSED_TIMES = 8,         /* what is kept ready grows by that once too little was */
     TENDS_UNTIL_LESS = 1024,   /* without demand before fewer blocks are kept ready */
     TENDS_PER_SWEEP = 256,     /* between looks for threads that ended unseen */
     THREADS_LEAST = 128,       /* prepared ahead */
@@ -184,15 +185,18 @@ static bool add_blocks(struct writer *writer, uint64_t count)
     return true;
 }
 
-/* A demand that takes half of what is ready between two visits doubles it. */
+/* A demand that takes half of what is ready between two visits doubles it. One that was not met was larger than what was
+ * taken tells: short-lived threads take a block each, and come by the hundred. */
 static uint64_t follow_demand(struct writer *writer)
 {
     uint64_t sequence = __atomic_load_n(&writer->sequence, __ATOMIC_RELAXED);
     uint64_t taken = sequence - writer->sequence_seen;
     writer->sequence_seen = sequence;
     writer->idle_tends = taken ? 0 : writer->idle_tends + 1;
-    if (taken * 2 > writer->ready_target && writer->ready_target < READY_MOST)
-        writer->ready_target *= 2;
+    uint64_t refusals = __atomic_load_n(&writer->refusals, __ATOMIC_RELAXED);
+    uint64_t factor = refusals != writer->refusals_seen ? REFUSED_TIMES : taken * 2 > writer->ready_target ? 2 : 1;
+    writer->refusals_seen = refusals;
+    writer->ready_target = writer->ready_target * factor < READY_MOST ? writer->ready_target * factor : READY_MOST;
     if (writer->idle_tends >= TENDS_UNTIL_LESS && writer->ready_target > READY_LEAST) {
         writer->ready_target /= 2;
         writer->idle_tends = 0;
@@ -274,7 +278,7 @@ static void tending_end(struct writer *writer)
 static bool tend(struct writer *writer)
 {
     seal_full(writer);
-    uint64_t taken = follow_demand(writer);
+    uint64_t ready_before = writer->ready_target, taken = follow_demand(writer);
     bool short_of_threads =
         __atomic_load_n(&writer->free_count, __ATOMIC_RELAXED) < THREADS_LEAST && writer->slot_blocks < SLOT_BLOCKS;
     if (!writer->growth_errno && (!fill_up(writer) || (short_of_threads && !add_thread_states(writer))))
@@ -284,7 +288,7 @@ static bool tend(struct writer *writer)
     measure_rate(writer);
     if (++writer->tends % TENDS_PER_SWEEP == 0)
         thread_pool_collect_dead(writer);
-    return taken * 4 >= writer->ready_target;
+    return taken * 4 >= ready_before;
 }
 
 bool trace_writer_tend(void)

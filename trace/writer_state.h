@@ -32,6 +32,7 @@ struct writer {
     struct trace_counters *counters;
     struct block_queue ready, full;
     uint64_t sequence;         /* last one given */
+    uint64_t refusals;         /* times that no block was ready */
     uint64_t ticks_per_second; /* 0: not known yet */
 
     /* threads: a free list with a count in its upper half against ABA */
@@ -47,7 +48,7 @@ struct writer {
     struct trace_file file;
     unsigned char *spare; /* for the note that says that there are no more blocks */
     uint64_t ready_target;
-    uint64_t sequence_seen;
+    uint64_t sequence_seen, refusals_seen;
     uint64_t tends;
     uint32_t idle_tends;
     int growth_errno; /* not 0: growth is switched off */

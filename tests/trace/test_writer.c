@@ -303,6 +303,44 @@ static void end_after_a_burst(void **state)
     assert_int_equal(seen.stats.records_damaged + seen.stats.blocks_damaged, 0);
 }
 
+/* ---- threads that come by the hundred and take a block each ---- */
+
+enum { BURST_THREADS = 200 };
+
+static void *call_once(void *argument)
+{
+    struct trace_thread *thread = trace_thread_get();
+    *(int *)argument += produce_call(thread, 1, NULL);
+    return NULL;
+}
+
+static int write_from_many(void)
+{
+    int written = 0;
+    for (int i = 0; i < BURST_THREADS; i++) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, call_once, &written) == 0 && pthread_join(thread, NULL) == 0);
+    }
+    return written;
+}
+
+static void write_two_bursts(const char *folder)
+{
+    CHECK(trace_writer_open(folder));
+    CHECK(write_from_many() < BURST_THREADS);
+    trace_writer_tend();
+    CHECK(write_from_many() == BURST_THREADS);
+    trace_writer_end();
+}
+
+static void a_second_burst_is_met(void **state)
+{
+    (void)state;
+    struct seen seen;
+    run(write_two_bursts, NULL, NULL, &seen);
+    assert_true(seen.of_type[TRACE_RECORD_CALL] > BURST_THREADS && seen.slot_drops > 0);
+}
+
 static void write_odd_sizes(const char *folder)
 {
     CHECK(trace_writer_open(folder));
@@ -485,6 +523,7 @@ int main(void)
         cmocka_unit_test(two_look_alikes_share_a_set),
         cmocka_unit_test(drops_are_counted),
         cmocka_unit_test(end_after_a_burst),
+        cmocka_unit_test(a_second_burst_is_met),
         cmocka_unit_test(odd_sizes),
         cmocka_unit_test(host_sees_nothing),
         cmocka_unit_test(unusable_folder),
