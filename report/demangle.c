@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -122,6 +123,7 @@ static bool start_child(struct demangler *demangler)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
         return false;
+    fflush(NULL); /* what is buffered is printed once: some C libraries and sanitizers flush even in _exit() */
     pid_t child = fork();
     if (child == 0) {
         close(pair[0]);

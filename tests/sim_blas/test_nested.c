@@ -114,5 +114,7 @@ int main(void)
         cmocka_unit_test_prestate(three_layers, handle),
         cmocka_unit_test_prestate(batches_nest_too, handle),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cublasDestroy_v2(handle);
+    return failed;
 }
