@@ -215,10 +215,13 @@ void buffers_put(const void *record, size_t bytes)
         pthread_mutex_unlock(&lock);
         return;
     }
-    if (current.bytes && current.used > 0 && current.size - current.used < bytes)
-        enqueue_current();
-    if (!current.bytes)
-        obtain_current();
+    /* Again where other threads filled what was obtained while this one waited for it. */
+    do {
+        if (current.bytes && current.used > 0 && current.size - current.used < bytes)
+            enqueue_current();
+        if (!current.bytes)
+            obtain_current();
+    } while (current.bytes && current.used > 0 && current.size - current.used < bytes);
     if (current.bytes && current.size - current.used >= bytes) {
         memcpy(current.bytes + current.used, record, bytes);
         current.used += bytes;

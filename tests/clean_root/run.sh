@@ -76,6 +76,8 @@ in_root() {
         for node in null zero full random urandom tty; do
             touch "$root/dev/$node" && mount --bind "/dev/$node" "$root/dev/$node"
         done
+        mkdir "$root/dev/pts" && mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" &&
+            ln -s pts/ptmx "$root/dev/ptmx" || exit 125
         ln -s /proc/self/fd "$root/dev/fd" && ln -s fd/0 "$root/dev/stdin" && ln -s fd/1 "$root/dev/stdout" &&
             ln -s fd/2 "$root/dev/stderr" || exit 125
         exec chroot "$root" env -i "$@"' bash "$root" "${carried[@]}" "$@"

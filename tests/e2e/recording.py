@@ -37,7 +37,7 @@ def clean_environment(extra=None):
 
 def read_lines(path):
     with open(path) as file:
-        return [json.loads(line) for line in file]
+        return [json.loads(line) for line in file if line.endswith("\n")]  # a kill may cut the last one
 
 
 class Run:
