@@ -203,6 +203,12 @@ static bool drop_this_one(void)
     return every > 0 && ++count % every == 0;
 }
 
+/* The current buffer holds records already and has no room for BYTES more. With the lock held. */
+static bool current_is_full(size_t bytes)
+{
+    return current.bytes && current.used > 0 && current.size - current.used < bytes;
+}
+
 void buffers_put(const void *record, size_t bytes)
 {
     pthread_mutex_lock(&lock);
@@ -217,11 +223,11 @@ void buffers_put(const void *record, size_t bytes)
     }
     /* Again where other threads filled what was obtained while this one waited for it. */
     do {
-        if (current.bytes && current.used > 0 && current.size - current.used < bytes)
+        if (current_is_full(bytes))
             enqueue_current();
         if (!current.bytes)
             obtain_current();
-    } while (current.bytes && current.used > 0 && current.size - current.used < bytes);
+    } while (current_is_full(bytes));
     if (current.bytes && current.size - current.used >= bytes) {
         memcpy(current.bytes + current.used, record, bytes);
         current.used += bytes;
