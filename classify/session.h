@@ -9,8 +9,10 @@
 #include <stdint.h>
 
 #include "classify/operator_join.h"
+#include "classify/phases.h"
 #include "classify/roofline.h"
 #include "classify/session_info.h"
+#include "classify/weights.h"
 #include "classify/work.h"
 
 enum { SESSION_DEVICE_UNKNOWN = -1, SESSION_PROVENANCE_COUNT = TRACE_NONE + 1 };
@@ -79,6 +81,8 @@ struct operator_row {
     double share;                   /* of the kernel time of all devices; NAN without any */
     double rows_at_ridge;           /* M*; INFINITY: no number of rows makes it compute-bound; NAN: not known */
     struct roofline roofline;
+    uint64_t phase_calls[PHASE_COUNT]; /* calls by the phase of their step; their sum may be less than calls */
+    double gain_ns; /* what would be saved at the roof, at most the device's busy time; NAN: not known */
 };
 
 struct session_coverage {
@@ -121,6 +125,14 @@ struct session {
     size_t process_count, process_capacity;
     struct operator_row *operators; /* longest time first */
     size_t operator_count, operator_capacity;
+    struct weight_row *weights; /* longest time first */
+    size_t weight_count;
+    struct sibling_group *sibling_groups; /* most saved first */
+    size_t sibling_group_count;
+    struct naive_attention *naive_attention;
+    size_t naive_attention_count;
+    struct phase_sum phases[PHASE_COUNT]; /* of all operators with known work, by phase */
+    struct phase_sum step;                /* of all of them together */
     struct session_coverage coverage;
     struct session_failure *failures;
     size_t failure_count, failure_capacity;
