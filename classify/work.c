@@ -223,7 +223,7 @@ static struct gemm_bytes gemm_bytes(const struct trace_signature *s, const struc
 
 /* ---- the three kinds ---- */
 
-static void gemm_work(const struct trace_signature *s, struct work *w)
+static void gemm_of_signature(const struct trace_signature *s, struct work *w)
 {
     bool row_major = s->library == TRACE_LIBRARY_CUBLASLT && s->order[OPERAND_D] == ORDER_ROW;
     w->m = row_major ? s->m : s->n;
@@ -371,12 +371,13 @@ void work_of_signature(const struct trace_signature *signature, const char *entr
         .bytes_per_row = NAN,
         .bytes_fixed = NAN,
         .flops_per_row = NAN,
+        .model = {.batch = TRACE_UNKNOWN},
     };
     for (int i = 0; i < 4; i++)
         work->type[i] = number_format(signature->type[i]);
     switch (signature->kind) {
     case TRACE_CALL_GEMM:
-        gemm_work(signature, work);
+        gemm_of_signature(signature, work);
         break;
     case TRACE_CALL_GEMV:
         gemv_work(signature, work);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "classify/gemm_work.h"
 #include "classify/gpu_specs.h"
 #include "classify/number_type.h"
 #include "trace/trace.h"
@@ -32,6 +33,9 @@ struct work {
     double intensity; /* NAN where bytes is 0 or not known */
     /* Bytes that one more row (m) adds and those that it doesn't: what M* is solved from. NAN where bytes is. */
     double bytes_per_row, bytes_fixed, flops_per_row;
+    /* The product behind a GEMM or a GEMV, for gemm_work_ridge(), gemm_with_weight() and the like. model.batch is negative
+     * where there is none: level 3 and what is not known. */
+    struct gemm_model model;
 };
 
 /* ENTRY_NAME is the interposed function, which tells the level-3 routines apart; may be NULL. */
