@@ -6,7 +6,8 @@
  * Units: sizes in elements, FLOPs as multiplications + additions, bytes may be fractions (bits / 8).
  * Assumptions: every distinct bit crosses the memory bus once, so tiles that are read again hit a cache; what is read and
  * then written in the same place (C = D) crosses twice; leading dimensions, alignment and padding of scales cost nothing;
- * a matrix without rows, columns or copies is not touched; scaling by alpha and beta, bias, activation functions and
+ * a product without rows, columns or copies touches nothing;
+ * operands share no memory but C and D; scaling by alpha and beta, bias, activation functions and
  * dequantisation are not counted as FLOPs.
  * Source: 2 M N K and its bytes as in the BLAS operation counts (Blackford and Dongarra, LAPACK Working Note 41, appendix
  * C: a complex multiplication is 6 FLOPs, an addition 2) and the roofline model (Williams, Waterman, Patterson, CACM
@@ -85,7 +86,7 @@ struct gemm_ridge {
 /* RIDGE in FLOP/byte. Solves 2 M N K = R (b_left M K + b_right N K + b_D M N) for M, with whatever else the model has. */
 struct gemm_ridge gemm_work_ridge(const struct gemm_model *model, double ridge);
 
-/* The same product with its right operand in other bits, "if the weight had 8 or 4 bits". */
+/* The same product with its right operand in other bits, "if the weight had 8 or 4 bits"; weight_format.h has formats. */
 struct gemm_model gemm_with_weight(const struct gemm_model *model, double bits, struct gemm_scales scales);
 
 /* The same weight under ROWS rows. Distinct matrices and everything else stay. */
@@ -95,20 +96,5 @@ struct gemm_model gemm_with_rows(const struct gemm_model *model, int64_t rows);
 struct gemm_model gemm_plain(int64_t m, int64_t n, int64_t k, double bits);
 
 const char *gemm_dimension_name(enum gemm_dimension dimension); /* "M", "N", "K"; NULL for none */
-
-/* How weights are stored: what one weight costs with its scales, as a row of a table. */
-struct gemm_weight_format {
-    const char *name; /* "bf16", "int4", "q4_K", ... */
-    double bits;
-    struct gemm_scales scales;
-    const char *layout; /* in words: group size and what lies beside it */
-    const char *source;
-};
-
-const struct gemm_weight_format *gemm_weight_formats(size_t *count);
-const struct gemm_weight_format *gemm_weight_format_find(const char *name); /* exactly; NULL: no such row */
-
-/* Bytes of a weight of N x K in that format. */
-double gemm_weight_bytes(const struct gemm_weight_format *format, int64_t n, int64_t k);
 
 #endif

@@ -4,115 +4,101 @@
 #include "classify/work.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "classify/compute_path.h"
+#include "classify/level3_work.h"
 
 enum { OPERAND_A, OPERAND_B, OPERAND_C, OPERAND_D };
-enum { OPERATION_N = 0 };
-enum { ORDER_ROW = 1 }; /* CUBLASLT_ORDER_ROW */
+enum { OPERATION_N = 0, OPERATION_T = 1, OPERATION_C = 2 };
+enum { ORDER_ROW = 1 }; /* CUBLASLT_ORDER_ROW; all others run down columns */
 
-/* ---- which multipliers do the work ---- */
-
-/* cublasComputeType_t */
-enum {
-    COMPUTE_16F = 64,
-    COMPUTE_16F_PEDANTIC = 65,
-    COMPUTE_32F = 68,
-    COMPUTE_32F_PEDANTIC = 69,
-    COMPUTE_64F = 70,
-    COMPUTE_64F_PEDANTIC = 71,
-    COMPUTE_32I = 72,
-    COMPUTE_32I_PEDANTIC = 73,
-    COMPUTE_32F_FAST_16F = 74,
-    COMPUTE_32F_FAST_16BF = 75,
-    COMPUTE_32F_FAST_TF32 = 77,
-};
-
-/* cublasMath_t: a mode in the low bits, permissions above */
-enum { MATH_MODE_MASK = 0xf, MATH_MODE_TF32 = 3 };
-
-struct path_rule {
-    enum number_type a, b;
-    int compute;
-    enum gpu_path path;
-};
-
-/* First match wins. What is not here (fp8 with bf16, emulated fp32, ...) has no path, so no ridge. */
-/* clang-format off */
-static const struct path_rule path_rules[] = {
-    {NUMBER_FP64,     NUMBER_FP64,     COMPUTE_64F,           GPU_PATH_FP64},
-    {NUMBER_FP64,     NUMBER_FP64,     COMPUTE_64F_PEDANTIC,  GPU_PATH_FP64},
-    {NUMBER_FP32,     NUMBER_FP32,     COMPUTE_32F_PEDANTIC,  GPU_PATH_FP32},
-    {NUMBER_FP32,     NUMBER_FP32,     COMPUTE_32F,           GPU_PATH_FP32},
-    {NUMBER_FP32,     NUMBER_FP32,     COMPUTE_32F_FAST_TF32, GPU_PATH_TF32},
-    {NUMBER_FP32,     NUMBER_FP32,     COMPUTE_32F_FAST_16F,  GPU_PATH_FP16},
-    {NUMBER_FP32,     NUMBER_FP32,     COMPUTE_32F_FAST_16BF, GPU_PATH_BF16},
-    {NUMBER_BF16,     NUMBER_BF16,     COMPUTE_32F,           GPU_PATH_BF16},
-    {NUMBER_BF16,     NUMBER_BF16,     COMPUTE_32F_PEDANTIC,  GPU_PATH_BF16},
-    {NUMBER_BF16,     NUMBER_BF16,     COMPUTE_32F_FAST_16BF, GPU_PATH_BF16},
-    {NUMBER_FP16,     NUMBER_FP16,     COMPUTE_32F,           GPU_PATH_FP16},
-    {NUMBER_FP16,     NUMBER_FP16,     COMPUTE_32F_PEDANTIC,  GPU_PATH_FP16},
-    {NUMBER_FP16,     NUMBER_FP16,     COMPUTE_32F_FAST_16F,  GPU_PATH_FP16},
-    {NUMBER_FP16,     NUMBER_FP16,     COMPUTE_16F,           GPU_PATH_FP16_ACC16},
-    {NUMBER_FP16,     NUMBER_FP16,     COMPUTE_16F_PEDANTIC,  GPU_PATH_FP16_ACC16},
-    {NUMBER_FP8_E4M3, NUMBER_FP8_E4M3, COMPUTE_32F,           GPU_PATH_FP8_E4M3},
-    {NUMBER_FP8_E4M3, NUMBER_FP8_E5M2, COMPUTE_32F,           GPU_PATH_FP8_E4M3},
-    {NUMBER_FP8_E5M2, NUMBER_FP8_E4M3, COMPUTE_32F,           GPU_PATH_FP8_E5M2},
-    {NUMBER_FP8_E5M2, NUMBER_FP8_E5M2, COMPUTE_32F,           GPU_PATH_FP8_E5M2},
-    {NUMBER_FP4_E2M1, NUMBER_FP4_E2M1, COMPUTE_32F,           GPU_PATH_FP4_E2M1},
-    {NUMBER_INT8,     NUMBER_INT8,     COMPUTE_32I,           GPU_PATH_INT8},
-    {NUMBER_INT8,     NUMBER_INT8,     COMPUTE_32I_PEDANTIC,  GPU_PATH_INT8},
-    {NUMBER_INT8,     NUMBER_INT8,     COMPUTE_32F,           GPU_PATH_INT8},
-    {NUMBER_INT8,     NUMBER_INT8,     COMPUTE_32F_PEDANTIC,  GPU_PATH_INT8},
-};
-/* clang-format on */
-
-static enum gpu_path gemm_path(const struct trace_signature *s, const struct work *w)
+static bool is_lt(const struct trace_signature *s)
 {
-    enum gpu_path path = GPU_PATH_UNKNOWN;
-    for (size_t i = 0; i < sizeof path_rules / sizeof path_rules[0]; i++) {
-        const struct path_rule *r = &path_rules[i];
-        if (r->a == w->type[OPERAND_A].type && r->b == w->type[OPERAND_B].type && r->compute == s->type_compute) {
-            path = r->path;
-            break;
-        }
-    }
-    /* The handle may allow TF32 where the compute type alone says fp32. Pedantic compute types forbid it. */
-    bool tf32_allowed = s->math_mode >= 0 && (s->math_mode & MATH_MODE_MASK) == MATH_MODE_TF32;
-    if (path == GPU_PATH_FP32 && s->type_compute == COMPUTE_32F && tf32_allowed)
-        path = GPU_PATH_TF32;
-    return path;
+    return s->library == TRACE_LIBRARY_CUBLASLT;
 }
 
-/* A matrix-vector product has one row: tensor cores have nothing to reuse, and cuBLAS's kernels use FMA units. */
-static enum gpu_path fma_path(const struct work *w)
+static bool is_row_order(const struct trace_signature *s, int operand)
 {
-    switch (w->type[OPERAND_A].type) {
-    case NUMBER_FP64:
-        return GPU_PATH_FP64;
-    case NUMBER_FP32:
-    case NUMBER_BF16:
-    case NUMBER_FP16:
-        return GPU_PATH_FP32;
-    default:
-        return GPU_PATH_UNKNOWN;
-    }
+    return is_lt(s) && s->order[operand] == ORDER_ROW;
 }
-
-/* ---- bytes ---- */
 
 /* NAN where the element size is not known. */
-static double type_bytes(struct number_format format)
+static double type_bits(struct number_format format)
 {
-    return format.bits ? format.bits / 8.0 : NAN;
+    return format.bits ? format.bits : NAN;
 }
 
-/* How many distinct matrices of an operand a call touches. */
+/* ---- distinct matrices of a batch ---- */
+
+/* How many distinct matrices of an operand a call touches, at most. */
 static double distinct_matrices(const struct trace_signature *s, int operand)
 {
     if (s->batch_mode == TRACE_BATCH_STRIDED && s->batch_stride[operand] == 0)
         return s->batch > 0 ? 1 : 0;
     return (double)s->batch;
 }
+
+/* A stored matrix: COLUMNS of ROWS elements, their starts LD apart. */
+struct stored {
+    int64_t rows, columns, ld;
+};
+
+enum { OVERLAP_STEPS = 4096 };
+
+/* Whether copies of M that lie STRIDE apart share elements, or can't be told not to in so many steps. Copies d apart share
+ * some where d * stride, in columns and rows, is a shift by less than both extents. */
+static bool copies_overlap(struct stored m, int64_t stride, int64_t copies)
+{
+    if (m.rows == 0 || m.columns == 0 || m.ld < m.rows)
+        return false;
+    __extension__ typedef __int128 wide;
+    wide span = (wide)m.ld * (m.columns - 1) + m.rows, step = stride < 0 ? -(wide)stride : stride;
+    if (step >= span || step * (copies - 1) + m.rows <= m.ld)
+        return false;
+    for (int64_t d = 1; d < copies && d * step < span; d++) {
+        wide columns = d * step / m.ld, rows = d * step % m.ld;
+        if ((rows < m.rows && columns < m.columns) || (m.ld - rows < m.rows && columns + 1 < m.columns) ||
+            d == OVERLAP_STEPS)
+            return true;
+    }
+    return false;
+}
+
+static struct stored stored_operand(const struct trace_signature *s, int operand)
+{
+    if (s->kind == TRACE_CALL_GEMV && operand != OPERAND_A) { /* a vector: its increment stands in for ld */
+        bool transposed = s->trans_a != OPERATION_N;
+        int64_t increment = s->ld[operand] < 0 ? -s->ld[operand] : s->ld[operand];
+        return (struct stored){1, (operand == OPERAND_B) != transposed ? s->n : s->m, increment};
+    }
+    bool transposed = operand == OPERAND_A ? s->trans_a != OPERATION_N : s->trans_b != OPERATION_N;
+    int64_t rows = operand == OPERAND_B ? s->k : s->m, columns = operand == OPERAND_A ? s->k : s->n;
+    if (s->kind == TRACE_CALL_GEMV)
+        columns = s->n; /* m x n whatever the operation */
+    else if (transposed != is_row_order(s, operand)) {
+        int64_t swap = rows;
+        rows = columns;
+        columns = swap;
+    }
+    return (struct stored){rows, columns, s->ld[operand]};
+}
+
+/* Whether matrices that are counted apart may be the same or share elements: pointers lie on the device, and may repeat
+ * (as for the shared K and V heads of grouped-query attention); strides may be shorter than a matrix. */
+static bool may_share_bytes(const struct trace_signature *s)
+{
+    if (s->batch <= 1)
+        return false;
+    if (s->batch_mode != TRACE_BATCH_STRIDED)
+        return true;
+    for (int i = OPERAND_A; i <= OPERAND_B; i++)
+        if (s->batch_stride[i] == TRACE_UNKNOWN ||
+            (s->batch_stride[i] && copies_overlap(stored_operand(s, i), s->batch_stride[i], s->batch)))
+            return true;
+    return false;
+}
+
+/* ---- a GEMM's epilogue and scales ---- */
 
 /* cublasLtEpilogue_t is a set of bits but for bit 0, which means "none". */
 enum {
@@ -127,234 +113,197 @@ enum {
     EPILOGUE_BIAS_GRADIENT_B = 1 << 9,
 };
 
-static double bias_bytes(const struct trace_signature *s, const struct work *w)
+/* cublasLtMatmulMatrixScale_t, by what a scale spans; cublasLt pads the tensors of the first two to tiles of 128 x 4, which
+ * is not counted. */
+enum { SCALE_MODES = 7, SCALE_SCALAR = 0, SCALE_PER_BATCH = 6 };
+static const struct gemm_scales scale_modes[SCALE_MODES] = {
+    [SCALE_SCALAR] = {32, 0, 0, 1},    /* SCALAR_32F: one for all of the batch */
+    [1] = {8, 1, 16, 0},               /* VEC16_UE4M3: nvfp4 */
+    [2] = {8, 1, 32, 0},               /* VEC32_UE8M0: the mx formats */
+    [3] = {32, 1, 0, 0},               /* OUTER_VEC_32F: a row of op(A), a column of op(B) */
+    [4] = {32, 1, 128, 0},             /* VEC128_32F */
+    [5] = {32, 128, 128, 0},           /* BLK128x128_32F */
+    [SCALE_PER_BATCH] = {32, 0, 0, 0}, /* PER_BATCH_SCALAR_32F */
+};
+
+static struct gemm_scales scales_of(const struct trace_signature *s, int operand)
 {
-    if (s->epilogue < 0 || s->library != TRACE_LIBRARY_CUBLASLT)
-        return 0;
-    double elements = 0;
-    if (s->epilogue & (EPILOGUE_BIAS | EPILOGUE_BIAS_GRADIENT | EPILOGUE_BIAS_GRADIENT_A))
-        elements = (double)s->m; /* one for each row of D, whatever its order */
-    else if (s->epilogue & EPILOGUE_BIAS_GRADIENT_B)
-        elements = (double)s->n;
-    if (elements == 0)
-        return 0;
+    int32_t mode = s->scale_mode[operand];
+    if (!is_lt(s) || mode == TRACE_UNKNOWN) /* no scale pointer is set */
+        return (struct gemm_scales){0, 0, 0, 0};
+    if (mode < 0 || mode >= SCALE_MODES)
+        return (struct gemm_scales){NAN, 0, 0, 0};
+    struct gemm_scales scales = scale_modes[mode];
+    if (mode == SCALE_PER_BATCH)
+        scales.sets = (double)s->batch;
+    return scales;
+}
+
+static bool is_narrow_float(enum number_type type)
+{
+    return type == NUMBER_FP8_E4M3 || type == NUMBER_FP8_E5M2 || type == NUMBER_FP6_E2M3 || type == NUMBER_FP6_E3M2 ||
+           type == NUMBER_FP4_E2M1;
+}
+
+/* The bias vector's own type. Where none is set: D's, but the scalars' for int8 results, and bf16 or fp16 in every row of
+ * the cuBLASLt documentation's table of fp8 and fp4 kernels. */
+static double bias_bits(const struct trace_signature *s, const struct work *w)
+{
     struct number_format type = number_format(s->type_bias);
-    return elements * type_bytes(type.bits ? type : w->type[OPERAND_D]);
-}
-
-/* The auxiliary matrix: a bit mask for ReLU, D's shape for GELU; written going forward, read going backward. */
-static double aux_bytes(const struct trace_signature *s, const struct work *w)
-{
-    if (s->epilogue < 0 || s->library != TRACE_LIBRARY_CUBLASLT || !(s->epilogue & EPILOGUE_AUX))
-        return 0;
-    double elements = (double)s->m * (double)s->n * (double)s->batch;
-    if (s->epilogue & (EPILOGUE_RELU | EPILOGUE_DRELU))
-        return elements / 8;
-    struct number_format type = number_format(s->type_aux);
-    return elements * type_bytes(type.bits ? type : w->type[OPERAND_D]);
-}
-
-/* cublasLtMatmulMatrixScale_t */
-enum {
-    SCALE_SCALAR = 0,
-    SCALE_VEC16_UE4M3 = 1,
-    SCALE_VEC32_UE8M0 = 2,
-    SCALE_OUTER_VEC = 3,
-    SCALE_VEC128 = 4,
-    SCALE_BLOCK128 = 5,
-    SCALE_PER_BATCH = 6,
-};
-
-/* Scales of one matrix of OUTER vectors, each INNER long (INNER is K for A and B). NAN for a mode that is not known. */
-static double scale_bytes(int32_t mode, double outer, double inner, double matrices)
-{
-    switch (mode) {
-    case TRACE_UNKNOWN: /* no scale pointer is set */
-        return 0;
-    case SCALE_SCALAR:
-        return 4;
-    case SCALE_VEC16_UE4M3:
-        return outer * ceil(inner / 16) * matrices;
-    case SCALE_VEC32_UE8M0:
-        return outer * ceil(inner / 32) * matrices;
-    case SCALE_OUTER_VEC:
-        return 4 * outer * matrices;
-    case SCALE_VEC128:
-        return 4 * outer * ceil(inner / 128) * matrices;
-    case SCALE_BLOCK128:
-        return 4 * ceil(outer / 128) * ceil(inner / 128) * matrices;
-    case SCALE_PER_BATCH:
-        return 4 * matrices;
-    default:
+    if (type.bits)
+        return type.bits;
+    if (s->type_bias != TRACE_UNKNOWN)
         return NAN;
-    }
+    if (is_narrow_float(w->type[OPERAND_A].type))
+        return 16;
+    bool is_int8 = w->type[OPERAND_A].type == NUMBER_INT8 && w->type[OPERAND_D].type == NUMBER_INT8;
+    return type_bits(is_int8 ? number_format(s->type_scale) : w->type[OPERAND_D]);
 }
 
-/* The bytes of a GEMM by what they grow with. */
-struct gemm_bytes {
-    double a, b, d; /* d: written, and C read where beta asks for it, and the auxiliary matrix */
-    double bias;
-};
-
-static struct gemm_bytes gemm_bytes(const struct trace_signature *s, const struct work *w)
+static void add_epilogue(const struct trace_signature *s, struct work *w)
 {
-    double m = (double)s->m, n = (double)s->n, k = (double)s->k;
-    double matrices[4];
-    for (int i = 0; i < 4; i++)
-        matrices[i] = distinct_matrices(s, i);
-    struct gemm_bytes bytes = {
-        .a = m * k * matrices[OPERAND_A] * type_bytes(w->type[OPERAND_A]),
-        .b = k * n * matrices[OPERAND_B] * type_bytes(w->type[OPERAND_B]),
-        .d = m * n * matrices[OPERAND_D] * type_bytes(w->type[OPERAND_D]),
-        .bias = bias_bytes(s, w),
-    };
-    if (s->beta != TRACE_SCALAR_ZERO)
-        bytes.d += m * n * matrices[OPERAND_C] * type_bytes(w->type[OPERAND_C]);
-    bytes.d += aux_bytes(s, w);
-    if (s->library == TRACE_LIBRARY_CUBLASLT) {
-        bytes.a += scale_bytes(s->scale_mode[OPERAND_A], m, k, matrices[OPERAND_A]);
-        bytes.b += scale_bytes(s->scale_mode[OPERAND_B], n, k, matrices[OPERAND_B]);
-        if (s->beta != TRACE_SCALAR_ZERO)
-            bytes.d += scale_bytes(s->scale_mode[OPERAND_C], n, m, matrices[OPERAND_C]);
-        bytes.d += scale_bytes(s->scale_mode[OPERAND_D], n, m, matrices[OPERAND_D]);
-    }
-    return bytes;
+    if (!is_lt(s) || s->epilogue < 0)
+        return;
+    bool row_order = is_row_order(s, OPERAND_D);
+    double *along_rows = row_order ? &w->model.bias_bits_m : &w->model.bias_bits_n; /* the library's m */
+    double *along_columns = row_order ? &w->model.bias_bits_n : &w->model.bias_bits_m;
+    if (s->epilogue & (EPILOGUE_BIAS | EPILOGUE_BIAS_GRADIENT | EPILOGUE_BIAS_GRADIENT_A))
+        *along_rows = bias_bits(s, w);
+    else if (s->epilogue & EPILOGUE_BIAS_GRADIENT_B)
+        *along_columns = bias_bits(s, w);
+    /* A bit mask for ReLU, D's shape for GELU; written going forward, read going backward. */
+    struct number_format type = s->type_aux == TRACE_UNKNOWN ? w->type[OPERAND_D] : number_format(s->type_aux);
+    if (s->epilogue & EPILOGUE_AUX)
+        w->model.aux_bits = s->epilogue & (EPILOGUE_RELU | EPILOGUE_DRELU) ? 1 : type_bits(type);
 }
 
 /* ---- the three kinds ---- */
 
+static bool is_complex(const struct work *w)
+{
+    return w->type[OPERAND_A].complex || w->type[OPERAND_B].complex;
+}
+
+/* No layout of C was passed, so nothing of C can be read, whatever beta. */
+static bool has_no_c(const struct trace_signature *s)
+{
+    return is_lt(s) && s->type[OPERAND_C] == TRACE_UNKNOWN && s->order[OPERAND_C] == TRACE_UNKNOWN;
+}
+
+static bool is_beta_unread(const struct trace_signature *s)
+{
+    return (s->beta == TRACE_SCALAR_ON_DEVICE || s->beta == TRACE_SCALAR_UNKNOWN) && !has_no_c(s);
+}
+
+static bool reads_c(const struct trace_signature *s)
+{
+    return s->beta != TRACE_SCALAR_ZERO && !has_no_c(s);
+}
+
+static struct gemm_operand operand_of(const struct trace_signature *s, const struct work *w, int operand)
+{
+    return (struct gemm_operand){
+        .bits = type_bits(w->type[operand]),
+        .matrices = distinct_matrices(s, operand),
+        .scales = scales_of(s, operand),
+    };
+}
+
+/* Fills in the sizes, as the user sees them, and all that follows from the model. */
+static void set_product(const struct trace_signature *s, struct work *w, int left, int64_t m, int64_t n, int64_t k)
+{
+    w->m = m;
+    w->n = n;
+    w->k = k;
+    w->batch = s->batch;
+    w->shape_known = m >= 0 && n >= 0 && k >= 0 && s->batch >= 0;
+    if (!w->shape_known)
+        return;
+    struct gemm_model *model = &w->model;
+    model->m = m;
+    model->n = n;
+    model->k = k;
+    model->batch = s->batch;
+    model->complex = is_complex(w);
+    model->right_is_weight = w->weight != WORK_WEIGHT_NONE;
+    model->reads_c = reads_c(s);
+    model->operand[GEMM_LEFT] = operand_of(s, w, left);
+    model->operand[GEMM_RIGHT] = operand_of(s, w, left == OPERAND_A ? OPERAND_B : OPERAND_A);
+    model->operand[GEMM_C] = operand_of(s, w, OPERAND_C);
+    model->operand[GEMM_D] = operand_of(s, w, OPERAND_D);
+    if (s->kind == TRACE_CALL_GEMM)
+        add_epilogue(s, w);
+    struct gemm_work product;
+    gemm_work(model, &product);
+    w->flops = product.flops;
+    w->bytes = product.bytes;
+    if (s->kind == TRACE_CALL_GEMM) {
+        w->flops_per_row = product.flops_per_row;
+        w->bytes_per_row = product.bytes_per_row;
+        w->bytes_fixed = product.bytes_fixed;
+    }
+}
+
+/* The activations' rows lie in memory one after another, as a layer's input does; where they don't, as in a gradient of the
+ * weights, no operand is claimed to be the weight. A row order undoes a transposition. */
+static bool has_activation_layout(const struct trace_signature *s, int operand)
+{
+    uint8_t operation = operand == OPERAND_A ? s->trans_a : s->trans_b;
+    if (is_row_order(s, operand) == is_row_order(s, OPERAND_D))
+        return operation == OPERATION_N;
+    return operation == OPERATION_T || operation == OPERATION_C;
+}
+
 static void gemm_of_signature(const struct trace_signature *s, struct work *w)
 {
-    bool row_major = s->library == TRACE_LIBRARY_CUBLASLT && s->order[OPERAND_D] == ORDER_ROW;
-    w->m = row_major ? s->m : s->n;
-    w->n = row_major ? s->n : s->m;
-    w->k = s->k;
-    w->batch = s->batch;
-    w->path = gemm_path(s, w);
-    w->shape_known = s->m >= 0 && s->n >= 0 && s->k >= 0 && s->batch >= 0;
-    if (!w->shape_known)
-        return;
-
-    uint8_t activation_operation = row_major ? s->trans_a : s->trans_b;
-    if (activation_operation == OPERATION_N)
+    bool row_major = is_row_order(s, OPERAND_D);
+    int left = row_major ? OPERAND_A : OPERAND_B;
+    w->path = compute_path_of_gemm(s, w->type[OPERAND_A], w->type[OPERAND_B]);
+    if (s->m >= 0 && s->n >= 0 && s->k >= 0 && s->batch >= 0 && has_activation_layout(s, left))
         w->weight = row_major ? WORK_WEIGHT_B : WORK_WEIGHT_A;
-
-    double flops_per_product = w->type[OPERAND_A].complex ? 8 : 2;
-    w->flops_per_row = flops_per_product * (double)w->n * (double)w->k * (double)s->batch;
-    w->flops = w->flops_per_row * (double)w->m;
-
-    struct gemm_bytes bytes = gemm_bytes(s, w);
-    double growing = (row_major ? bytes.a : bytes.b) + bytes.d;
-    double fixed = (row_major ? bytes.b : bytes.a) + bytes.bias;
-    w->bytes = growing + fixed;
-    w->bytes_fixed = fixed;
-    w->bytes_per_row = w->m ? growing / (double)w->m : NAN;
+    set_product(s, w, left, row_major ? s->m : s->n, row_major ? s->n : s->m, s->k);
 }
 
-static void gemv_work(const struct trace_signature *s, struct work *w)
+/* One row of activations, x; A is the weight. */
+static void gemv_of_signature(const struct trace_signature *s, struct work *w)
 {
     bool transposed = s->trans_a != OPERATION_N;
-    w->m = 1;
-    w->n = transposed ? s->n : s->m;
-    w->k = transposed ? s->m : s->n;
-    w->batch = s->batch;
     w->weight = WORK_WEIGHT_A;
-    w->path = fma_path(w);
-    w->shape_known = s->m >= 0 && s->n >= 0 && s->batch >= 0;
-    if (!w->shape_known)
-        return;
-    double n = (double)w->n, k = (double)w->k;
-    w->flops = (w->type[OPERAND_A].complex ? 8 : 2) * n * k * (double)s->batch;
-    w->bytes = n * k * distinct_matrices(s, OPERAND_A) * type_bytes(w->type[OPERAND_A]) +
-               k * distinct_matrices(s, OPERAND_B) * type_bytes(w->type[OPERAND_B]) +
-               n * distinct_matrices(s, OPERAND_D) * type_bytes(w->type[OPERAND_D]);
-    if (s->beta != TRACE_SCALAR_ZERO)
-        w->bytes += n * distinct_matrices(s, OPERAND_C) * type_bytes(w->type[OPERAND_C]);
+    w->path = compute_path_of_gemv(w->type[OPERAND_A]);
+    set_product(s, w, OPERAND_B, 1, transposed ? s->n : s->m, transposed ? s->m : s->n);
 }
 
-enum level3_shape {
-    LEVEL3_SIDE, /* m x n, with a triangle on one side */
-    LEVEL3_RANK, /* an n x n triangle from n x k */
-};
-
-struct level3_routine {
-    const char *name; /* behind "cublas" and the type's letter; longer names first */
-    enum level3_shape shape;
-    double products;   /* multiply-adds per (m, n, side) or per (triangle, k) */
-    bool reads_b;      /* beside A */
-    bool writes_apart; /* the output is not what was read as B */
-    bool has_beta;
-};
-
-/* clang-format off */
-static const struct level3_routine level3_routines[] = {
-    {"symm",  LEVEL3_SIDE, 1.0, true,  true,  true},
-    {"hemm",  LEVEL3_SIDE, 1.0, true,  true,  true},
-    {"trmm",  LEVEL3_SIDE, 0.5, true,  true,  false},
-    {"trsm",  LEVEL3_SIDE, 0.5, true,  true,  false}, /* B is read, then overwritten: both cross the bus */
-    {"syrkx", LEVEL3_RANK, 1.0, true,  true,  true},
-    {"herkx", LEVEL3_RANK, 1.0, true,  true,  true},
-    {"syr2k", LEVEL3_RANK, 2.0, true,  true,  true},
-    {"her2k", LEVEL3_RANK, 2.0, true,  true,  true},
-    {"syrk",  LEVEL3_RANK, 1.0, false, true,  true},
-    {"herk",  LEVEL3_RANK, 1.0, false, true,  true},
-};
-/* clang-format on */
-
-static const struct level3_routine *find_level3(const char *entry_name)
+static void level3_of_signature(const struct trace_signature *s, const char *entry_name, struct work *w)
 {
-    static const char prefix[] = "cublas";
-    size_t skip = sizeof prefix - 1 + 1; /* and the letter of the type */
-    if (!entry_name || strncmp(entry_name, prefix, sizeof prefix - 1) || strlen(entry_name) < skip)
-        return NULL;
-    for (size_t i = 0; i < sizeof level3_routines / sizeof level3_routines[0]; i++)
-        if (!strncmp(entry_name + skip, level3_routines[i].name, strlen(level3_routines[i].name)))
-            return &level3_routines[i];
-    return NULL;
-}
-
-static void level3_work(const struct trace_signature *s, const char *entry_name, struct work *w)
-{
-    const struct level3_routine *routine = find_level3(entry_name);
     w->m = s->m;
     w->n = s->n;
     w->k = s->k;
     w->batch = s->batch;
-    w->path = gemm_path(s, w);
-    if (!routine || s->batch < 0 || s->n < 0 || (routine->shape == LEVEL3_SIDE ? s->m : s->k) < 0 ||
-        (routine->shape == LEVEL3_SIDE && s->side > 1))
-        return;
-    w->shape_known = true;
-    double m = (double)s->m, n = (double)s->n, k = (double)s->k, products, a, b, output;
-    if (routine->shape == LEVEL3_SIDE) {
-        double side = s->side == 0 ? m : n; /* CUBLAS_SIDE_LEFT */
-        products = m * n * side;
-        a = side * (side + 1) / 2;
-        b = output = m * n;
-    } else {
-        output = n * (n + 1) / 2;
-        products = output * k;
-        a = b = n * k;
-    }
-    double batch = (double)s->batch;
-    w->flops = (w->type[OPERAND_A].complex ? 8 : 2) * products * routine->products * batch;
-    w->bytes = a * batch * type_bytes(w->type[OPERAND_A]);
-    if (routine->reads_b)
-        w->bytes += b * batch * type_bytes(w->type[OPERAND_B]);
-    if (routine->writes_apart)
-        w->bytes += output * batch * type_bytes(w->type[OPERAND_D]);
-    if (routine->has_beta && s->beta != TRACE_SCALAR_ZERO)
-        w->bytes += output * batch * type_bytes(w->type[OPERAND_C]);
+    w->path = compute_path_of_gemm(s, w->type[OPERAND_A], w->type[OPERAND_B]);
+    struct level3_model model = {
+        .m = s->m,
+        .n = s->n,
+        .k = s->k,
+        .batch = (double)s->batch,
+        .side = s->side,
+        .complex = is_complex(w),
+        .reads_c = reads_c(s),
+        .a_bits = type_bits(w->type[OPERAND_A]),
+        .b_bits = type_bits(w->type[OPERAND_B]),
+        .c_bits = type_bits(w->type[OPERAND_C]),
+        .d_bits = type_bits(w->type[OPERAND_D]),
+        .a_matrices = distinct_matrices(s, OPERAND_A),
+        .b_matrices = distinct_matrices(s, OPERAND_B),
+    };
+    w->shape_known = level3_work(&model, entry_name, &w->flops, &w->bytes);
 }
 
 static enum trace_provenance work_provenance(const struct trace_signature *s, const struct work *w)
 {
     if (s->provenance < TRACE_EXACT || s->provenance > TRACE_NONE || !w->shape_known)
         return s->provenance == TRACE_NAME_ONLY ? TRACE_NAME_ONLY : TRACE_NONE;
-    bool beta_unread = s->beta == TRACE_SCALAR_ON_DEVICE || s->beta == TRACE_SCALAR_UNKNOWN;
-    if (beta_unread && s->provenance < TRACE_AT_MOST)
-        return TRACE_AT_MOST;
-    return s->provenance;
+    bool at_most = is_beta_unread(s) || may_share_bytes(s);
+    return at_most && s->provenance < TRACE_AT_MOST ? TRACE_AT_MOST : (enum trace_provenance)s->provenance;
 }
 
 void work_of_signature(const struct trace_signature *signature, const char *entry_name, struct work *work)
@@ -380,10 +329,10 @@ void work_of_signature(const struct trace_signature *signature, const char *entr
         gemm_of_signature(signature, work);
         break;
     case TRACE_CALL_GEMV:
-        gemv_work(signature, work);
+        gemv_of_signature(signature, work);
         break;
     case TRACE_CALL_LEVEL3:
-        level3_work(signature, entry_name, work);
+        level3_of_signature(signature, entry_name, work);
         break;
     default:
         break;
@@ -397,8 +346,6 @@ void work_of_signature(const struct trace_signature *signature, const char *entr
 
 double work_rows_at_ridge(const struct work *work, double ridge)
 {
-    double gain = work->flops_per_row - ridge * work->bytes_per_row;
-    if (isnan(gain) || isnan(work->bytes_fixed))
-        return NAN;
-    return gain > 0 ? ridge * work->bytes_fixed / gain : INFINITY;
+    /* Of a GEMV nobody asks: more rows would be another call, on another path. */
+    return isnan(work->bytes_per_row) ? NAN : gemm_work_ridge(&work->model, ridge).rows;
 }
