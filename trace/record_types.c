@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of record types and the checks of those that hold more than numbers. The sizes are those of version 1.0 and
- * stay so when a struct grows. */
+/* The table of record types and the checks of those that hold more than numbers. The sizes are those of the version
+ * that brought the record and stay so when a struct grows. */
 #include "trace/record_types.h"
 
 #include <string.h>
@@ -64,6 +64,7 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_KERNEL,       "kernel",        112, false, 0,                           NULL},
     {TRACE_RECORD_COPY,         "copy",           64, false, 0,                           NULL},
     {TRACE_RECORD_END,          "end",            16, false, 0,                           NULL},
+    {TRACE_RECORD_CLOCKS,       "clocks",         72, false, 0,                           NULL},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;

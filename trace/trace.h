@@ -14,10 +14,11 @@
 
 #define TRACE_MAGIC 0x0a504154464f4f52ull /* "ROOFTAP\n" */
 #define TRACE_VERSION_MAJOR 1
-#define TRACE_VERSION_MINOR 0
+#define TRACE_VERSION_MINOR 1
 #define TRACE_BLOCK_BYTES 65536u
 #define TRACE_HEADER_BYTES 128u
 #define TRACE_FILE_SUFFIX ".trace"
+#define TRACE_CLOCKS_FILE "gpu.clocks" /* in a session folder, written beside the run: no process, CLOCKS records */
 
 #define TRACE_UNKNOWN (-1) /* of every signed field that has no unknown of its own */
 
@@ -89,6 +90,7 @@ enum trace_record_type {
     TRACE_RECORD_KERNEL = 12,      /* struct trace_kernel: one kernel that ran, as CUPTI timed it */
     TRACE_RECORD_COPY = 13,        /* struct trace_copy: one memcpy or memset that ran */
     TRACE_RECORD_END = 14,         /* struct trace_end: the process left in an orderly way */
+    TRACE_RECORD_CLOCKS = 15,      /* struct trace_clocks: what NVML said about one GPU; since 1.1 */
 };
 
 /* ---- facts about the process ---- */
@@ -165,6 +167,22 @@ struct trace_note {
 struct trace_end {
     struct trace_record record;
     uint64_t ticks;
+};
+
+/* ---- beside the run: how fast the GPU was kept ---- */
+
+#define TRACE_REASONS_UNKNOWN UINT64_MAX
+
+struct trace_clocks {
+    struct trace_record record;
+    uint64_t realtime_ns;        /* when NVML was asked; the times of kernels are on the same clock */
+    uint32_t pci_domain, pci_bus, pci_slot; /* which GPU: NVML's order is not CUDA's, so it has no number here */
+    uint32_t period_ms;          /* planned until the next record of this GPU */
+    uint8_t uuid[16];            /* of the whole GPU, also where it is split into MIG instances; zeros: not known */
+    int32_t sm_clock_mhz, memory_clock_mhz; /* TRACE_UNKNOWN if not known; so for the next two */
+    int32_t power_mw;            /* of the board */
+    int32_t temperature_c;       /* of the GPU */
+    uint64_t throttle_reasons;   /* nvmlClocksThrottleReasons bits, TRACE_REASONS_UNKNOWN */
 };
 
 /* ---- what was asked ---- */
@@ -337,6 +355,7 @@ _Static_assert(sizeof(struct trace_slot) == 128, "slot");
 _Static_assert(sizeof(struct trace_counters) == 256, "counters");
 _Static_assert(sizeof(struct trace_signature) % 8 == 0, "signature");
 _Static_assert(sizeof(struct trace_kernel) % 8 == 0, "kernel");
+_Static_assert(sizeof(struct trace_clocks) == 72, "clocks");
 
 /* Hash of content, 16 bytes a step: both words meet in one 64x64 multiplication whose halves are folded, so that every bit
  * reaches all others at once. (A multiplication that keeps its low half only does not spread the top bits: pairs of
