@@ -63,6 +63,16 @@ static bool takes_tile(const struct sim_key *row, const char *text)
            columns >= row->least;
 }
 
+static bool takes_byte_kernel(const struct sim_key *row, const char *text)
+{
+    char name[64];
+    unsigned parameter, blocks;
+    double factor;
+    int end = 0;
+    return sscanf(text, "%63[A-Za-z0-9_]:%u:%lf:%u%n", name, &parameter, &factor, &blocks, &end) == 4 && !text[end] &&
+           factor > row->least && factor <= row->most && blocks;
+}
+
 static bool takes_switch(const struct sim_key *row, const char *text)
 {
     (void)row;
@@ -86,6 +96,11 @@ static const struct sim_key keys[] = {
     {"gemm_nested",        takes_switch,     0,       0,    "0 or 1"},
     {"gemm_slowdown",      takes_number,     1,       1e9,  "a factor of at least 1, at most 1e9"},
     {"gemm_fail_every",    takes_whole,      0,       1e15, "a whole number, 0 for none"},
+    {"byte_kernel",        takes_byte_kernel, 0,      1e6,  "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
+    {"held_clock_khz",     takes_number,     1,       2e9,  "the SM clock that NVML reads, in kHz"},
+    {"power_mw",           takes_number,     0,       2e9,  "milliwatts"},
+    {"temperature_c",      takes_number,     0,       200,  "degrees Celsius"},
+    {"throttle_reasons",   takes_whole,      0,       511,  "a sum of NVML's bits, 0 to 511"},
 };
 static const char *const paths[] = {"bf16", "fp16", "tf32", "fp32", "fp64", "fp8", "int8", "fp4"};
 static const struct sim_key peak = {PEAK_PREFIX "PATH", takes_number, 1, 1e21, "a positive number of FLOP/s"};
@@ -116,7 +131,7 @@ static void list_paths(char *list, size_t room)
 
 const char *sim_options_help(void)
 {
-    static char text[1536];
+    static char text[2048];
     char known_paths[128] = "";
     size_t used = (size_t)snprintf(text, sizeof text, "Keys of --sim-option:\n");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -128,7 +143,7 @@ const char *sim_options_help(void)
 
 static void refuse_key(const char *key, const char *command)
 {
-    char known[512] = "", known_paths[128] = "";
+    char known[768] = "", known_paths[128] = "";
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         append(known, sizeof known, keys[i].key);
     append(known, sizeof known, peak.key);

@@ -33,6 +33,8 @@ static struct simgpu_device device = {
     .gemm_tile_n = 64,
     .gemm_kernels = 1,
     .gemm_slowdown = 1,
+    .power_mw = -1,
+    .temperature_c = -1,
 };
 static bool device_broken;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
@@ -75,12 +77,39 @@ static bool read_tile(const char *text)
            device.gemm_tile_m && device.gemm_tile_n;
 }
 
-static bool read_fail_every(const char *text)
+static bool read_whole(const char *text, double high, uint64_t *whole)
 {
     double value;
-    if (!read_number(text, 0, 1e15, &value) || value != (double)(uint64_t)value)
+    if (!read_number(text, 0, high, &value) || value != (double)(uint64_t)value)
         return false;
-    device.gemm_fail_every = (uint64_t)value;
+    *whole = (uint64_t)value;
+    return true;
+}
+
+static bool read_fail_every(const char *text)
+{
+    return read_whole(text, 1e15, &device.gemm_fail_every);
+}
+
+static bool read_throttle_reasons(const char *text)
+{
+    return read_whole(text, 511, &device.throttle_reasons);
+}
+
+/* Each line adds one. */
+static bool read_byte_kernel(const char *text)
+{
+    struct simgpu_byte_kernel kernel;
+    size_t count = 0, most = sizeof device.byte_kernels / sizeof *device.byte_kernels;
+    int end = 0;
+    while (count < most && device.byte_kernels[count].name[0])
+        count++;
+    if (count == most ||
+        sscanf(text, "%63[A-Za-z0-9_]:%u:%lf:%u%n", kernel.name, &kernel.parameter, &kernel.factor, &kernel.blocks,
+               &end) != 4 ||
+        text[end] || !(kernel.factor > 0) || !(kernel.factor <= 1e6) || !kernel.blocks)
+        return false;
+    device.byte_kernels[count] = kernel;
     return true;
 }
 
@@ -107,6 +136,9 @@ READ_AS(gemm_efficiency, double, 1e-6, 1)
 READ_AS(startup_ns, uint64_t, 0, 1e15)
 READ_AS(other_kernel_ns, uint64_t, 0, 1e15)
 READ_AS(gemm_kernels, unsigned, 1, 2)
+READ_AS(held_clock_khz, int, 1, 2e9)
+READ_AS(power_mw, int, 0, 2e9)
+READ_AS(temperature_c, int, 0, 200)
 READ_AS(gemm_slowdown, double, 1, 1e9)
 
 /* clang-format off */
@@ -130,6 +162,11 @@ static const struct {
     {"gemm_nested",        read_nested,           "0 or 1"},
     {"gemm_slowdown",      read_gemm_slowdown,    "a factor of at least 1, at most 1e9"},
     {"gemm_fail_every",    read_fail_every,       "a whole number, 0 for none"},
+    {"byte_kernel",        read_byte_kernel,      "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
+    {"held_clock_khz",     read_held_clock_khz,   "the SM clock that NVML reads, in kHz"},
+    {"power_mw",           read_power_mw,         "milliwatts"},
+    {"temperature_c",      read_temperature_c,    "degrees Celsius"},
+    {"throttle_reasons",   read_throttle_reasons, "a sum of NVML's bits, 0 to 511"},
 };
 /* clang-format on */
 
@@ -156,7 +193,7 @@ static const char *read_peak(const char *path, const char *text)
 
 static const char *expected_key(void)
 {
-    static char text[512]; /* written by the one thread that loads the device */
+    static char text[768]; /* written by the one thread that loads the device */
     int length = snprintf(text, sizeof text, "one of the keys");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         length += snprintf(text + length, sizeof text - (size_t)length, " %s", keys[i].key);

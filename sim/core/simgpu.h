@@ -52,21 +52,34 @@ struct simgpu_peak {
     double flops_per_second;
 }; /* path: bf16 fp16 tf32 fp32 fp64 fp8 int8 fp4 */
 
+/* A kernel that moves FACTOR times its PARAMETER-th (from 0) parameter in bytes, an integer of 8 bytes: its time is
+ * startup_ns and the bytes at the device's bandwidth, of which fewer than BLOCKS blocks use their share only. */
+struct simgpu_byte_kernel {
+    char name[64];
+    unsigned parameter;
+    double factor;
+    unsigned blocks;
+};
+
 struct simgpu_device {
     char name[128];         /* key `name`; programs see "Simulated <name>" */
     uint32_t pci_device_id; /* key pci_device_id, 0x2684 */
     int sm_count, compute_major, compute_minor, clock_khz;
     uint64_t memory_bytes;
     double bytes_per_second;
-    struct simgpu_peak peak[16];       /* keys flops_per_second.<path> */
-    double gemm_efficiency;            /* 0.80 */
-    uint64_t startup_ns;               /* 2000 */
-    uint64_t other_kernel_ns;          /* 2000 */
-    unsigned gemm_tile_m, gemm_tile_n; /* gemm_tile = 64x64 */
-    unsigned gemm_kernels;             /* 1; 2 adds a split-K reduce kernel after each GEMM */
-    bool gemm_nested;                  /* cublas*gemm* reach the GPU by a cublasLtMatmul call through the PLT */
-    double gemm_slowdown;              /* 1; factor on the time of each GEMM's kernel */
-    uint64_t gemm_fail_every;          /* 0: none; N: each Nth GEMM that would launch a kernel fails instead */
+    struct simgpu_peak peak[16];               /* keys flops_per_second.<path> */
+    double gemm_efficiency;                    /* 0.80 */
+    uint64_t startup_ns;                       /* 2000 */
+    uint64_t other_kernel_ns;                  /* 2000 */
+    unsigned gemm_tile_m, gemm_tile_n;         /* gemm_tile = 64x64 */
+    unsigned gemm_kernels;                     /* 1; 2 adds a split-K reduce kernel after each GEMM */
+    bool gemm_nested;                          /* cublas*gemm* reach the GPU by a cublasLtMatmul call through the PLT */
+    double gemm_slowdown;                      /* 1; factor on the time of each GEMM's kernel */
+    uint64_t gemm_fail_every;                  /* 0: none; N: each Nth GEMM that would launch a kernel fails instead */
+    struct simgpu_byte_kernel byte_kernels[4]; /* those with a name */
+    int held_clock_khz;                        /* what NVML reads as the SM clock; 0: clock_khz */
+    int power_mw, temperature_c;               /* what NVML reads; negative: it can't */
+    uint64_t throttle_reasons;                 /* what NVML reads: nvmlClocksThrottleReasons bits */
 };
 SIMGPU_API const struct simgpu_device *simgpu_device(void);
 SIMGPU_API double simgpu_peak_flops(const char *path); /* 0: the device has no such path */

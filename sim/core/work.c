@@ -106,12 +106,47 @@ static size_t fill_bytes(const struct simgpu_fill *fill)
     return fill->width * fill->element * fill->height;
 }
 
+static bool parameter_value(const struct simgpu_kernel_launch *launch, unsigned index, uint64_t *value)
+{
+    const struct simgpu_kernel *kernel = launch->kernel;
+    if ((int)index >= kernel->param_count || kernel->params[index].size != sizeof *value)
+        return false;
+    if (launch->args) {
+        memcpy(value, launch->args[index], sizeof *value);
+        return true;
+    }
+    size_t offset = kernel->params[index].offset;
+    if (!launch->buffer || launch->buffer_size < offset + sizeof *value)
+        return false;
+    memcpy(value, (const char *)launch->buffer + offset, sizeof *value);
+    return true;
+}
+
+static uint64_t kernel_duration(const struct simgpu_kernel_launch *launch)
+{
+    const struct simgpu_device *device = simgpu_device();
+    if (launch->duration_ns)
+        return launch->duration_ns;
+    for (size_t i = 0; i < sizeof device->byte_kernels / sizeof *device->byte_kernels; i++) {
+        const struct simgpu_byte_kernel *row = &device->byte_kernels[i];
+        uint64_t value;
+        if (!row->name[0] || strcmp(row->name, launch->kernel->name) != 0 ||
+            !parameter_value(launch, row->parameter, &value))
+            continue;
+        double blocks = (double)launch->dims.grid[0] * launch->dims.grid[1] * launch->dims.grid[2];
+        double share = blocks < row->blocks ? blocks / row->blocks : 1;
+        return device->startup_ns +
+               (uint64_t)(row->factor * (double)value / (device->bytes_per_second * share) * 1e9 + 0.5);
+    }
+    return device->other_kernel_ns;
+}
+
 uint64_t work_duration(const struct simgpu_work *work)
 {
     const struct simgpu_device *device = simgpu_device();
     switch (work->type) {
     case SIMGPU_WORK_KERNEL:
-        return work->kernel.duration_ns ? work->kernel.duration_ns : device->other_kernel_ns;
+        return kernel_duration(&work->kernel);
     case SIMGPU_WORK_COPY: {
         double bytes = (double)copy_bytes(&work->copy);
         double seconds = work->copy.kind == COPY_DEVICE_TO_DEVICE ? 2 * bytes / device->bytes_per_second

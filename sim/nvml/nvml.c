@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stand-in for libnvidia-ml: one device, told from the simulator's device. NVML's header comes only with large
- * packages, so its functions and structs are written here from its public documentation. Sensors have nothing to
- * measure: they are refused (symbols.tsv). */
+ * packages, so its functions and structs are written here from its public documentation. Sensors read what
+ * the device file says; those that it has no key for are refused (symbols.tsv). */
 #include "sim/core/device.h"
 #include "sim/core/memory.h"
 #include "sim/core/simgpu.h"
@@ -24,10 +24,16 @@ enum { /* nvmlReturn_t */
 enum { /* attributes by the driver's numbers */
        ATTRIBUTE_PCI_BUS_ID = 33,
        ATTRIBUTE_PCI_DEVICE_ID = 34,
+       ATTRIBUTE_MEMORY_CLOCK_RATE = 36,
        ATTRIBUTE_PCI_DOMAIN_ID = 50,
 };
 
-enum { CLOCK_GRAPHICS = 0, CLOCK_SM = 1 }; /* nvmlClockType_t */
+enum {
+    CLOCK_GRAPHICS = 0,
+    CLOCK_SM = 1,
+    CLOCK_MEM = 2,
+    TEMPERATURE_GPU = 0
+}; /* nvmlClockType_t, nvmlTemperatureSensors_t */
 enum { PCI_VENDOR = 0x10de, CUDA_DRIVER_VERSION = SIM_CUDA_MAJOR * 1000 };
 static const char *const driver_version = SIM_CUDA_MAJOR >= 13 ? "580.65.06" : "570.86.15";
 
@@ -318,6 +324,10 @@ API int nvmlDeviceGetMemoryInfo_v2(void *handle, struct nvml_memory_v2 *memory);
 API int nvmlDeviceGetCudaComputeCapability(void *handle, int *major, int *minor);
 API int nvmlDeviceGetClockInfo(void *handle, int type, unsigned *mhz);
 API int nvmlDeviceGetMaxClockInfo(void *handle, int type, unsigned *mhz);
+API int nvmlDeviceGetPowerUsage(void *handle, unsigned *milliwatts);
+API int nvmlDeviceGetTemperature(void *handle, int sensor, unsigned *celsius);
+API int nvmlDeviceGetCurrentClocksEventReasons(void *handle, unsigned long long *reasons);
+API int nvmlDeviceGetCurrentClocksThrottleReasons(void *handle, unsigned long long *reasons);
 API int nvmlDeviceGetMigMode(void *handle, unsigned *current, unsigned *pending);
 API int nvmlDeviceIsMigDeviceHandle(void *handle, unsigned *is_mig);
 API int nvmlDeviceGetMaxMigDeviceCount(void *handle, unsigned *count);
@@ -352,18 +362,61 @@ API int nvmlDeviceGetCudaComputeCapability(void *handle, int *major, int *minor)
     return NVML_SUCCESS;
 }
 
+static int clock_info(int type, int sm_khz, unsigned *mhz)
+{
+    int khz = sm_khz;
+
+    if (type == CLOCK_MEM)
+        simgpu_device_attribute(ATTRIBUTE_MEMORY_CLOCK_RATE, &khz);
+    else if (type != CLOCK_GRAPHICS && type != CLOCK_SM)
+        return NVML_ERROR_NOT_SUPPORTED; /* the device file has no other clock */
+    *mhz = (unsigned)(khz / 1000);
+    return NVML_SUCCESS;
+}
+
 API int nvmlDeviceGetClockInfo(void *handle, int type, unsigned *mhz)
 {
     DEVICE_DOOR(handle, mhz);
-    if (type != CLOCK_GRAPHICS && type != CLOCK_SM)
-        return NVML_ERROR_NOT_SUPPORTED; /* the device file has no other clock */
-    *mhz = (unsigned)(simgpu_device()->clock_khz / 1000);
-    return NVML_SUCCESS;
+    const struct simgpu_device *device = simgpu_device();
+    return clock_info(type, device->held_clock_khz ? device->held_clock_khz : device->clock_khz, mhz);
 }
 
 API int nvmlDeviceGetMaxClockInfo(void *handle, int type, unsigned *mhz)
 {
-    return nvmlDeviceGetClockInfo(handle, type, mhz);
+    DEVICE_DOOR(handle, mhz);
+    return clock_info(type, simgpu_device()->clock_khz, mhz);
+}
+
+API int nvmlDeviceGetPowerUsage(void *handle, unsigned *milliwatts)
+{
+    DEVICE_DOOR(handle, milliwatts);
+    if (simgpu_device()->power_mw < 0)
+        return NVML_ERROR_NOT_SUPPORTED;
+    *milliwatts = (unsigned)simgpu_device()->power_mw;
+    return NVML_SUCCESS;
+}
+
+API int nvmlDeviceGetTemperature(void *handle, int sensor, unsigned *celsius)
+{
+    DEVICE_DOOR(handle, celsius);
+    if (sensor != TEMPERATURE_GPU)
+        return NVML_ERROR_INVALID_ARGUMENT;
+    if (simgpu_device()->temperature_c < 0)
+        return NVML_ERROR_NOT_SUPPORTED;
+    *celsius = (unsigned)simgpu_device()->temperature_c;
+    return NVML_SUCCESS;
+}
+
+API int nvmlDeviceGetCurrentClocksEventReasons(void *handle, unsigned long long *reasons)
+{
+    DEVICE_DOOR(handle, reasons);
+    *reasons = simgpu_device()->throttle_reasons;
+    return NVML_SUCCESS;
+}
+
+API int nvmlDeviceGetCurrentClocksThrottleReasons(void *handle, unsigned long long *reasons)
+{
+    return nvmlDeviceGetCurrentClocksEventReasons(handle, reasons);
 }
 
 API int nvmlDeviceGetMigMode(void *handle, unsigned *current, unsigned *pending)
