@@ -145,10 +145,8 @@ static void sift_down(struct cursor **heap, size_t count, size_t i)
     }
 }
 
-typedef void visit_function(void *context, uint64_t start, uint64_t end);
-
 /* Visits all intervals, each run's own joined ones, in ascending order of start. */
-static void visit_sorted(struct interval_set *set, visit_function *visit, void *context)
+static void visit_sorted(struct interval_set *set, interval_visit *visit, void *context)
 {
     tidy(set);
     if (set->file && fflush(set->file))
@@ -182,6 +180,12 @@ static void visit_sorted(struct interval_set *set, visit_function *visit, void *
         free(all[i].buffer);
     free(all);
     free(heap);
+}
+
+bool interval_set_visit(struct interval_set *set, interval_visit *visit, void *context)
+{
+    visit_sorted(set, visit, context);
+    return !set->failed;
 }
 
 static void visit_absorb(void *context, uint64_t start, uint64_t end)

@@ -23,6 +23,9 @@ void interval_set_add(struct interval_set *set, uint64_t start_ns, uint64_t end_
 /* Adds all of FROM, which is emptied and closed. */
 void interval_set_absorb(struct interval_set *set, struct interval_set *from);
 struct interval_union interval_set_union(struct interval_set *set);
+/* Calls VISIT in ascending order of start; what overlaps may come joined or not. False: some were lost. */
+typedef void interval_visit(void *context, uint64_t start_ns, uint64_t end_ns);
+bool interval_set_visit(struct interval_set *set, interval_visit *visit, void *context);
 void interval_set_close(struct interval_set *set);
 
 #endif

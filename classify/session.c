@@ -269,6 +269,8 @@ static void conclude(struct session_merge *merge)
     session->simulated |= session->info.simulate != NULL;
     for (size_t i = 0; i < session->device_count; i++) {
         session->devices[i].busy = interval_set_union(session->devices[i].intervals);
+        session->devices[i].clocks =
+            held_clock_of(&session->clocks, &session->devices[i].facts, session->devices[i].intervals);
         session->coverage.copies += session->devices[i].copies;
     }
     for (size_t i = 0; i < session->operator_count; i++) {
@@ -343,6 +345,7 @@ void session_close(struct session *session)
         return;
     free(session->path);
     session_info_free(&session->info);
+    held_clock_free(&session->clocks);
     for (size_t i = 0; i < session->device_count; i++)
         interval_set_close(session->devices[i].intervals);
     for (size_t i = 0; i < session->process_count; i++)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "classify/held_clock.h"
 #include "classify/operator_join.h"
 #include "classify/phases.h"
 #include "classify/roofline.h"
@@ -23,6 +24,7 @@ struct session_device {
     struct device_roofs roofs;
     struct interval_set *intervals;
     struct interval_union busy;
+    struct held_clock clocks; /* while it was busy */
     uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
     double floor_ns; /* shortest kernel without a work model; NAN: there was none */
 };
@@ -119,6 +121,7 @@ struct session {
     char *path; /* as session_open() was given it */
     struct session_info info;
     bool simulated;
+    struct held_clock_readings clocks; /* noted beside the run */
     struct session_device *devices;
     size_t device_count, device_capacity;
     struct session_process *processes;

@@ -323,6 +323,7 @@ bool session_files_read(struct session_merge *merge, const char *path, struct se
     }
     if (S_ISDIR(status.st_mode)) {
         merge->session->info = session_info_read(path);
+        merge->session->clocks = held_clock_read(path);
         return read_folder(merge, path, error);
     }
     read_trace(merge, path);

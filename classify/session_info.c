@@ -107,6 +107,7 @@ struct session_info session_info_read(const char *folder)
     info.started_realtime_ns = integer_at(root, "started_realtime_ns");
     info.ended_realtime_ns = integer_at(root, "ended_realtime_ns");
     info.target_pid = integer_at(root, "target_pid");
+    info.clocks_problem = text_at(json_object_get(root, "clocks"), "problem");
     read_end(&info, root);
     json_decref(root);
     return info;
@@ -121,5 +122,6 @@ void session_info_free(struct session_info *info)
     free(info->host);
     free(info->kernel);
     free(info->simulate);
+    free(info->clocks_problem);
     *info = (struct session_info){0};
 }

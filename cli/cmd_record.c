@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "classify/gpu_specs.h"
+#include "cli/clock_sampler.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/gpu_names.h"
@@ -21,6 +22,7 @@
 #include "cli/simulation.h"
 #include "cli/target.h"
 #include "preload/settings.h"
+#include "trace/trace.h"
 
 #define COMMAND "record"
 
@@ -29,6 +31,7 @@ struct record_options {
     const char *simulate;
     struct option_list sim_options;
     const char *timing;
+    bool no_clocks;
     bool quiet;
 };
 
@@ -40,6 +43,7 @@ struct recording {
     struct layout layout;
     struct program program;
     struct environment environment;
+    struct clock_sampler sampler;
     struct target target;
 };
 
@@ -136,6 +140,38 @@ static void examine_target(struct recording *recording)
         simulation_examine(&recording->program, COMMAND);
 }
 
+/* Before the target starts, so that NVML is ready soon; nothing waits for it. */
+static void start_sampler(struct recording *recording)
+{
+    char library[PATH_MAX], device[PATH_MAX];
+    const char *folder = recording->session.folder;
+    session_folder_add_file(&recording->session, TRACE_CLOCKS_FILE);
+    if (!recording->gpu) {
+        clock_sampler_start(&recording->sampler, folder, NULL, NULL);
+    } else if (snprintf(library, sizeof library, "%s/libnvidia-ml.so.1", recording->layout.simulator_folder) <
+                   PATH_MAX &&
+               snprintf(device, sizeof device, "%s/" SIMULATION_DEVICE_FILE, folder) < PATH_MAX) {
+        clock_sampler_start(&recording->sampler, folder, library, device);
+    }
+}
+
+/* Says in session.json what there is. Where nothing was recorded the file tells nothing and goes. */
+static void end_sampler(struct recording *recording)
+{
+    struct session_folder *session = &recording->session;
+    bool recorded = session_folder_has_trace(session);
+    struct clock_sampler_result result = {.why = "switched off by --no-clocks"};
+    if (!recording->options->no_clocks)
+        result = clock_sampler_stop(&recording->sampler, recorded);
+    if (!recorded)
+        session_folder_remove_file(session, TRACE_CLOCKS_FILE);
+    else
+        json_object_set_new(session->document, "clocks",
+                            json_pack("{s:I, s:i, s:i, s:s?}", "samples", (json_int_t)result.samples, "gpus",
+                                      (int)result.devices, "period_ms", (int)result.period_ms, "problem", result.why));
+    clock_sampler_free(&recording->sampler);
+}
+
 /* Everything up to the target's first instruction. False: one line has been printed. */
 static bool prepare(struct recording *recording)
 {
@@ -163,6 +199,8 @@ static bool prepare(struct recording *recording)
     json_decref(settings);
     if (!begun)
         target_cancel(&recording->target);
+    else if (!recording->options->no_clocks)
+        start_sampler(recording);
     return begun;
 }
 
@@ -182,11 +220,14 @@ static int run(struct recording *recording)
     if (error) {
         errno = error;
         message_error(COMMAND, "'%s' can't be run: %m", recording->argv[0]);
+        clock_sampler_stop(&recording->sampler, false);
+        clock_sampler_free(&recording->sampler);
         session_folder_discard(&recording->session);
         return target_exec_status(error);
     }
     struct simulation_watch watch = {recording->layout.simulator_folder, COMMAND, false};
     int status = target_wait(&recording->target, recording->gpu ? simulation_watch : NULL, &watch);
+    end_sampler(recording);
     bool ended = session_folder_end(&recording->session, status, COMMAND);
     if (ended && !recording->options->quiet) /* else the line about session.json is the one to act on */
         tell_session(&recording->session);
@@ -196,7 +237,7 @@ static int run(struct recording *recording)
 
 static int record(const struct record_options *options, char **argv)
 {
-    struct recording recording = {.options = options, .argv = argv};
+    struct recording recording = {.options = options, .argv = argv, .sampler = {.gate = -1}};
     if (!check_settings() || !find_gpu(&recording) ||
         !session_folder_open(&recording.session, options->folder, COMMAND))
         return EXIT_USAGE;
@@ -221,11 +262,12 @@ int cmd_record(int argc, char **argv)
         {"simulate",   's', OPTION_TEXT,   &options.simulate,    "GPU",       "run on a simulated GPU: a name that 'rooftap gpus' lists"},
         {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
         {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
+        {"no-clocks",   0,  OPTION_FLAG,   &options.no_clocks,   NULL,        "don't note the GPU's clocks beside the run (with NVML, from a process of its own)"},
         {"quiet",      'q', OPTION_FLAG,   &options.quiet,       NULL,        "don't say where the session lies"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
-    char footer[2048];
+    char footer[3072];
     snprintf(footer, sizeof footer, "%s\n\n%s", about_status, sim_options_help());
     const struct option_set set = {
         .command = COMMAND,

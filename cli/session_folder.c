@@ -290,7 +290,7 @@ bool session_folder_end(struct session_folder *session, int wait_status, const c
     return save(session, command);
 }
 
-static void remove_file(const struct session_folder *session, const char *name)
+void session_folder_remove_file(const struct session_folder *session, const char *name)
 {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s", session->folder, name) < PATH_MAX)
@@ -308,10 +308,10 @@ void session_folder_add_file(struct session_folder *session, const char *name)
 void session_folder_discard(struct session_folder *session)
 {
     if (session->begun)
-        remove_file(session, SESSION_FILE);
+        session_folder_remove_file(session, SESSION_FILE);
     for (size_t i = 0; i < sizeof session->added / sizeof session->added[0]; i++)
         if (session->added[i])
-            remove_file(session, session->added[i]);
+            session_folder_remove_file(session, session->added[i]);
     if (session->made)
         rmdir(session->shown);
     session_folder_close(session);

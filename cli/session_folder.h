@@ -35,6 +35,7 @@ bool session_folder_has_trace(const struct session_folder *session);
 bool session_folder_end(struct session_folder *session, int wait_status, const char *command);
 /* NAME is static text. */
 void session_folder_add_file(struct session_folder *session, const char *name);
+void session_folder_remove_file(const struct session_folder *session, const char *name);
 /* Nothing ran: takes back what open and begin made, as far as it is this session's. */
 void session_folder_discard(struct session_folder *session);
 void session_folder_close(struct session_folder *session);

@@ -76,6 +76,22 @@ static json_t *roofs_of(const struct session_device *device)
     return roofs;
 }
 
+static json_t *clocks_object(const struct held_clock *clocks)
+{
+    json_t *object = json_object(), *reasons = json_object();
+    for (int bit = 0; held_clock_reason_name(bit); bit++)
+        set(reasons, held_clock_reason_name(bit), real_or_null(clocks->reason_share[bit]));
+    set(object, "readings", count(clocks->readings));
+    set(object, "readings_under_load", count(clocks->readings_under_load));
+    set(object, "sm_clock_hz", real_or_null(clocks->sm_hz));
+    set(object, "sm_clock_lowest_hz", real_or_null(clocks->sm_hz_lowest));
+    set(object, "memory_clock_hz", real_or_null(clocks->memory_hz));
+    set(object, "power_w", real_or_null(clocks->power_w));
+    set(object, "temperature_highest_c", real_or_null(clocks->temperature_c_highest));
+    set(object, "throttle_share", reasons);
+    return object;
+}
+
 static json_t *device_object(const struct session_device *device)
 {
     const struct trace_device *facts = &device->facts;
@@ -98,6 +114,7 @@ static json_t *device_object(const struct session_device *device)
     set(object, "kernel_ns", count_or_null(busy->known, device->kernel_ns));
     set(object, "floor_ns", real_or_null(device->floor_ns));
     set(object, "roofs", roofs_of(device));
+    set(object, "clocks", clocks_object(&device->clocks));
     return object;
 }
 

@@ -46,6 +46,7 @@ static void make_newer_major(struct builder *b)
 static void make_major_zero(struct builder *b)
 {
     builder_header(b)->version_major = 0;
+    builder_header(b)->version_minor = 0;
 }
 
 static void make_block_size(struct builder *b)
