@@ -12,16 +12,8 @@
 
 /* A path is (operand type, accumulate type, unit). A GPU has one peak for each. */
 enum gpu_path {
-    GPU_PATH_FP64,       /* FMA units */
-    GPU_PATH_FP32,       /* FMA units */
-    GPU_PATH_TF32,       /* tensor cores from here on */
-    GPU_PATH_BF16,       /* fp32 accumulate: with the next the default roof of 16-bit GEMMs */
-    GPU_PATH_FP16,       /* fp32 accumulate */
-    GPU_PATH_FP16_ACC16, /* fp16 accumulate: twice as fast on GeForce, L40 and A10G */
-    GPU_PATH_FP8_E4M3,
-    GPU_PATH_FP8_E5M2,
-    GPU_PATH_INT8,
-    GPU_PATH_FP4_E2M1,
+#define PATH(path, type, accumulate, unit, word, group) path,
+#include "classify/gpu_paths.def"
     GPU_PATH_COUNT,
     GPU_PATH_UNKNOWN = GPU_PATH_COUNT,
 };
@@ -29,20 +21,25 @@ enum gpu_path {
 struct gpu_path_info {
     enum number_type type; /* of the operands */
     enum number_type accumulate;
-    const char *unit; /* "fma" or "tensor" */
+    const char *unit;         /* "fma", "dp4a" or "tensor" */
+    const char *word, *group; /* as a user writes it: "fp8-e4m3", and "fp8" for both formats */
 };
 
 extern const struct gpu_path_info gpu_paths[GPU_PATH_COUNT];
 
+/* The first path whose word or group this is; GPU_PATH_UNKNOWN. */
+enum gpu_path gpu_path_by_word(const char *word);
+
 /* Where the row's clock comes from: only a clock that does not come from the peak itself can check the peak. */
 enum gpu_clock_basis {
     GPU_CLOCK_NONE = 0,   /* not known */
-    GPU_CLOCK_PUBLISHED,  /* boost clock of a data sheet */
+    GPU_CLOCK_PUBLISHED,  /* boost clock of a data sheet or a collection of them */
     GPU_CLOCK_DEVICE_MAX, /* highest clock that the device reports */
     GPU_CLOCK_BACKSOLVED, /* solved from the published peak */
 };
 
 enum { GPU_PCI_IDS = 4, GPU_DRIVER_NAMES = 3 };
+enum { GPU_PCI_VENDOR_NVIDIA = 0x10de };
 
 struct gpu_spec {
     const char *key;                            /* short and unique: what --simulate takes */
@@ -55,24 +52,60 @@ struct gpu_spec {
     double clock_hz;                            /* that reproduces the peaks; 0: not known */
     enum gpu_clock_basis clock_basis;
     int tensor_flops_per_clock_per_sm; /* dense, 16-bit operands, fp32 accumulate; 0: not known */
+    double max_clock_hz;               /* highest SM clock, which may be above clock_hz; 0: not known */
     double memory_bytes;
+    double memory_bytes_also; /* the same product is sold with this much, too; 0: it isn't */
     double bytes_per_second;
-    double flops_per_second[GPU_PATH_COUNT]; /* 0: not known, or the GPU has no such path */
+    int memory_bus_bits;                            /* 0: not known */
+    double l2_bytes;                                /* 0: not known */
+    double flops_per_second[GPU_PATH_COUNT];        /* 0: not known, or the GPU has no such path */
+    double sparse_flops_per_second[GPU_PATH_COUNT]; /* the data sheet's 2:4 headline, never a roof; 0: not known */
+    /* Published measurements of the best that a library reaches, never a specification; 0: none found. */
+    double achievable_flops_per_second[GPU_PATH_COUNT];
+    double achievable_bytes_per_second;
+    const char *achievable_source; /* NULL where both are 0 */
     const char *source;
     const char *confidence;
 };
 
-/* All rows, NVIDIA first, ascending in generation; *COUNT of them. Static. */
+/* All built-in rows, ascending in generation within data centre, desktop and others; *COUNT of them. Static. */
 const struct gpu_spec *gpu_specs(size_t *count);
+
+/* Rows of a user's table file (classify/gpu_table_file.h); they come before the built-in ones in every look-up. ROWS must
+ * outlive all look-ups. */
+void gpu_specs_set_user_rows(const struct gpu_spec *rows, size_t count);
+const struct gpu_spec *gpu_specs_user_rows(size_t *count);
 
 /* NULL if no row has exactly this key. */
 const struct gpu_spec *gpu_spec_by_key(const char *key);
 
-/* The row of a CUDA device, NULL if there is none: by PCI device id (0: not known), then by exact driver name. A simulated
- * device is called "Simulated <key>" and is looked up by that key. */
+enum gpu_match {
+    GPU_MATCH_NONE,
+    GPU_MATCH_PCI_ID,
+    GPU_MATCH_NAME, /* exact driver name; the PCI id is not known or has no row */
+    GPU_MATCH_KEY,  /* a simulated device */
+};
+
+/* The row of a CUDA device, NULL if there is none: by PCI device id (0: not known), then by exact driver name, of which
+ * only a MIG profile (classify/mig_profile.h) is taken off. A simulated device is called "Simulated <key>" and is looked
+ * up by that key. *MATCH (may be NULL): what decided. */
+const struct gpu_spec *gpu_spec_match(uint32_t pci_device_id, const char *driver_name, bool simulated,
+                                      enum gpu_match *match);
 const struct gpu_spec *gpu_spec_find(uint32_t pci_device_id, const char *driver_name, bool simulated);
+
+/* The row with exactly this driver name, MIG profile taken off; NULL. */
+const struct gpu_spec *gpu_spec_by_driver_name(const char *driver_name);
 
 /* FLOP/byte at which PATH turns compute-bound; NAN where the row does not say. */
 double gpu_spec_ridge(const struct gpu_spec *spec, enum gpu_path path);
+
+/* Rows of context at which causal prefill attention with GQA ratio GROUP turns compute-bound on COMPUTE, for Q, K, V and O
+ * of BYTES_PER_ELEMENT: of the K and V bytes alone, b R / g, and of all compulsory ones (Q, O too), b R (g + 1) / g. By the
+ * L^2 convention of design texts: half of all pairs are visible. NAN where the ridge is not known or an argument is not
+ * above 0. */
+double gpu_spec_crossing_kv(const struct gpu_spec *spec, enum gpu_path compute, double kv_bytes_per_element,
+                            double group);
+double gpu_spec_crossing_compulsory(const struct gpu_spec *spec, enum gpu_path compute, double bytes_per_element,
+                                    double group);
 
 #endif
