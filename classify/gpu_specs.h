@@ -38,6 +38,12 @@ enum gpu_clock_basis {
     GPU_CLOCK_BACKSOLVED, /* solved from the published peak */
 };
 
+enum gpu_origin {
+    GPU_ORIGIN_TABLE = 0,  /* built in */
+    GPU_ORIGIN_TABLE_FILE, /* the user's table file */
+    GPU_ORIGIN_PEAK,       /* --peak */
+};
+
 enum { GPU_PCI_IDS = 4, GPU_DRIVER_NAMES = 3 };
 enum { GPU_PCI_VENDOR_NVIDIA = 0x10de };
 
@@ -66,6 +72,7 @@ struct gpu_spec {
     const char *achievable_source; /* NULL where both are 0 */
     const char *source;
     const char *confidence;
+    enum gpu_origin origin;
 };
 
 /* All built-in rows, ascending in generation within data centre, desktop and others; *COUNT of them. Static. */

@@ -3,42 +3,13 @@
 #include "classify/roofline.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define NEAR_RIDGE_SHARE    0.10
 #define STARVED_FACTOR      1.25
 #define FAR_FROM_ROOF_TIMES 3.0
 #define OVERHEAD_TIMES      2.0
-
-enum { MEMORY_SLICES = 8 }; /* of a MIG-capable GPU; an instance gets whole ones */
-
-struct device_roofs device_roofs(const struct gpu_spec *spec, int32_t sm_count, bool mig, int64_t memory_bytes)
-{
-    struct device_roofs roofs = {spec, 1, 1};
-    if (!spec)
-        return roofs;
-    if (sm_count > 0 && spec->sm_count > 0 && sm_count < spec->sm_count)
-        roofs.compute_scale = (double)sm_count / spec->sm_count;
-    if (mig && memory_bytes > 0 && spec->memory_bytes > 0) {
-        /* The driver shows a little less than a slice's nominal size, hence up to the next whole slice. */
-        double slices = ceil((double)memory_bytes / spec->memory_bytes * MEMORY_SLICES - 0.05);
-        roofs.memory_scale = fmin(1, fmax(1, slices) / MEMORY_SLICES);
-    }
-    return roofs;
-}
-
-double device_roofs_flops_per_second(const struct device_roofs *roofs, enum gpu_path path)
-{
-    if (!roofs->spec || (unsigned)path >= GPU_PATH_COUNT || !(roofs->spec->flops_per_second[path] > 0))
-        return NAN;
-    return roofs->spec->flops_per_second[path] * roofs->compute_scale;
-}
-
-double device_roofs_bytes_per_second(const struct device_roofs *roofs)
-{
-    if (!roofs->spec || !(roofs->spec->bytes_per_second > 0))
-        return NAN;
-    return roofs->spec->bytes_per_second * roofs->memory_scale;
-}
+#define ABOVE_ROOF_MOST     1.25
 
 /* Comparisons with NAN are false throughout, so what is not known raises no flag. */
 
@@ -63,6 +34,16 @@ static bool is_overhead(const struct roofline_input *in, double t_roof_ns)
 {
     double start_up_ns = (double)in->kernels * in->floor_ns;
     return in->kernels && t_roof_ns < start_up_ns && in->time_ns <= OVERHEAD_TIMES * start_up_ns;
+}
+
+/* Called for what is above its roof. */
+static enum above_roof why_above(const struct roofline *r)
+{
+    if (r->roof_fraction > ABOVE_ROOF_MOST)
+        return ABOVE_ROOF_INCONSISTENT;
+    if (r->intensity >= r->ridge)
+        return ABOVE_ROOF_NOMINAL_CLOCK;
+    return r->fits_in_l2 ? ABOVE_ROOF_FITS_IN_L2 : ABOVE_ROOF_UNEXPLAINED;
 }
 
 void roofline_classify(const struct roofline_input *in, const struct device_roofs *roofs, struct roofline *result)
@@ -96,8 +77,11 @@ void roofline_classify(const struct roofline_input *in, const struct device_roof
         result->flags |= ROOFLINE_STARVED;
     if (timed && result->bound != BOUND_OVERHEAD && in->time_ns > FAR_FROM_ROOF_TIMES * result->t_roof_ns)
         result->flags |= ROOFLINE_FAR_FROM_ROOF;
-    if (result->roof_fraction > 1)
+    result->fits_in_l2 = in->call_bytes > 0 && in->call_bytes <= in->l2_bytes;
+    if (result->roof_fraction > 1) {
         result->flags |= ROOFLINE_ABOVE_ROOF;
+        result->above_roof = why_above(result);
+    }
 }
 
 const char *bound_name(enum bound bound)
@@ -125,4 +109,29 @@ const char *roofline_flag_name(enum roofline_flag flag)
     default:
         return NULL;
     }
+}
+
+static const char *const above_roof_names[ABOVE_ROOF_COUNT][2] = {
+    [ABOVE_ROOF_FITS_IN_L2] = {"fits_in_l2", "fits in L2"},
+    [ABOVE_ROOF_NOMINAL_CLOCK] = {"above_nominal_clock", "above nominal clock"},
+    [ABOVE_ROOF_UNEXPLAINED] = {"unexplained", "above nominal bandwidth"},
+    [ABOVE_ROOF_INCONSISTENT] = {"inconsistent_model", "inconsistent model"},
+};
+
+const char *above_roof_name(enum above_roof reason)
+{
+    return (unsigned)reason < ABOVE_ROOF_COUNT ? above_roof_names[reason][0] : NULL;
+}
+
+char *above_roof_text(const struct roofline *roofline, double l2_bytes, char *out, size_t bytes)
+{
+    const char *text = above_roof_names[roofline->above_roof][1];
+    bool cached = roofline->fits_in_l2 && roofline->intensity < roofline->ridge;
+    if (roofline->above_roof == ABOVE_ROOF_FITS_IN_L2)
+        snprintf(out, bytes, "%s (%.3g MB)", text, l2_bytes / 1048576);
+    else if (roofline->above_roof == ABOVE_ROOF_INCONSISTENT && cached)
+        snprintf(out, bytes, "%s, or all of it fits in L2 (%.3g MB)", text, l2_bytes / 1048576);
+    else
+        snprintf(out, bytes, "%s", text ? text : "");
+    return out;
 }

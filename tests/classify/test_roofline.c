@@ -103,6 +103,91 @@ static void test_far_and_above(void **state)
     assert_true(classify(megabyte(50, 500)).roof_fraction == 2); /* never clamped */
 }
 
+/* 64 MB in 50 MB of L2 or in 129, at 120 % and 160 % of the bandwidth; a GEMM at 108 % and 300 % of the peak. */
+static void test_above_roof_is_explained_never_clamped(void **state)
+{
+    static const struct {
+        double bytes, l2_mib, intensity, fraction;
+        enum above_roof reason;
+        const char *text;
+    } cases[] = {
+        {64e6, 129, 50, 1.2, ABOVE_ROOF_FITS_IN_L2, "fits in L2 (129 MB)"},
+        {64e6, 50, 50, 1.2, ABOVE_ROOF_UNEXPLAINED, "above nominal bandwidth"},
+        {64e6, 0, 50, 1.2, ABOVE_ROOF_UNEXPLAINED, "above nominal bandwidth"},
+        {64e6, 129, 50, 1.6, ABOVE_ROOF_INCONSISTENT, "inconsistent model, or all of it fits in L2 (129 MB)"},
+        {64e6, 50, 50, 1.6, ABOVE_ROOF_INCONSISTENT, "inconsistent model"},
+        {64e6, 129, 400, 1.08, ABOVE_ROOF_NOMINAL_CLOCK, "above nominal clock"},
+        {64e6, 129, 400, 1.2499, ABOVE_ROOF_NOMINAL_CLOCK, "above nominal clock"},
+        {64e6, 129, 400, 1.2501, ABOVE_ROOF_INCONSISTENT, "inconsistent model"},
+        {64e6, 129, 400, 3, ABOVE_ROOF_INCONSISTENT, "inconsistent model"},
+        {64e6, 129, 400, 0.9, ABOVE_ROOF_NOT, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[128];
+        double roof_ns = fmax(cases[i].bytes / 1e12, cases[i].bytes * cases[i].intensity / 100e12) * 1e9;
+        struct roofline r = classify((struct roofline_input){
+            .flops = cases[i].bytes * cases[i].intensity,
+            .bytes = cases[i].bytes,
+            .kernels = 1,
+            .time_ns = roof_ns / cases[i].fraction,
+            .floor_ns = NAN,
+            .call_bytes = cases[i].bytes,
+            .l2_bytes = cases[i].l2_mib * 1048576,
+        });
+        assert_int_equal(r.above_roof, cases[i].reason);
+        assert_int_equal((r.flags & ROOFLINE_ABOVE_ROOF) != 0, cases[i].fraction > 1);
+        assert_true(fabs(r.roof_fraction - cases[i].fraction) < 1e-9);
+        assert_string_equal(above_roof_text(&r, cases[i].l2_mib * 1048576, text, sizeof text), cases[i].text);
+    }
+    for (int reason = ABOVE_ROOF_NOT + 1; reason < ABOVE_ROOF_COUNT; reason++)
+        assert_non_null(above_roof_name((enum above_roof)reason));
+    assert_null(above_roof_name(ABOVE_ROOF_NOT));
+}
+
+/* H100 SXM: 989.5 TFLOP/s at 1830 MHz and 132 SMs, 3350 GB/s; published 794.5 and 2958. */
+static void test_three_roofs(void **state)
+{
+    static const struct measured_roofs measured = {
+        .flops_per_second = {[GPU_PATH_BF16] = 700e12}, .bytes_per_second = 3000e9, .source = "measured here"};
+    struct device_roofs whole = device_roofs(gpu_spec_by_key("h100-sxm"), 132, false, -1);
+    struct device_roofs half = device_roofs(gpu_spec_by_key("h100-sxm"), 66, false, -1);
+    struct device_roofs none = device_roofs(NULL, 132, false, -1);
+    (void)state;
+    struct roof r = device_roof_specification(&whole, GPU_PATH_BF16);
+    assert_true(r.flops_per_second == 989.5e12 && r.bytes_per_second == 3350e9);
+    assert_int_equal(r.compute_origin, ROOF_ORIGIN_TABLE);
+    assert_non_null(r.compute_source);
+    assert_true(device_roof_specification(&half, GPU_PATH_BF16).flops_per_second == 494.75e12);
+
+    r = device_roof_achievable(&whole, NULL, GPU_PATH_BF16);
+    assert_true(r.flops_per_second == 794.5e12 && r.bytes_per_second == 2958e9);
+    assert_int_equal(r.compute_origin, ROOF_ORIGIN_PUBLISHED);
+    assert_int_equal(r.memory_origin, ROOF_ORIGIN_PUBLISHED);
+    r = device_roof_achievable(&whole, &measured, GPU_PATH_BF16);
+    assert_true(r.flops_per_second == 700e12 && r.bytes_per_second == 3000e9);
+    assert_int_equal(r.compute_origin, ROOF_ORIGIN_MEASURED);
+    assert_string_equal(r.memory_source, "measured here");
+    r = device_roof_achievable(&whole, &measured, GPU_PATH_FP8_E4M3); /* not measured: the published one */
+    assert_true(r.flops_per_second == 1402.6e12 && r.bytes_per_second == 3000e9);
+    assert_int_equal(r.compute_origin, ROOF_ORIGIN_PUBLISHED);
+    r = device_roof_achievable(&whole, NULL, GPU_PATH_FP32);
+    assert_true(isnan(r.flops_per_second) && r.compute_origin == ROOF_ORIGIN_NONE && !r.compute_source);
+    r = device_roof_achievable(&none, &measured, GPU_PATH_BF16); /* needs no row */
+    assert_true(r.flops_per_second == 700e12);
+
+    r = device_roof_held(&whole, 915e6, GPU_PATH_BF16);
+    assert_true(r.flops_per_second == 494.75e12 && r.bytes_per_second == 3350e9);
+    assert_true(device_roof_held(&whole, 1980e6, GPU_PATH_BF16).flops_per_second == 989.5e12); /* never up */
+    assert_true(device_roof_held(&half, 915e6, GPU_PATH_BF16).flops_per_second == 247.375e12);
+    assert_true(isnan(device_roof_held(&whole, NAN, GPU_PATH_BF16).flops_per_second));
+    assert_true(isnan(device_roof_held(&none, 915e6, GPU_PATH_BF16).flops_per_second));
+    whole.spec = gpu_spec_by_key("unit"); /* no clock of its own */
+    assert_true(isnan(device_roof_held(&whole, 915e6, GPU_PATH_BF16).flops_per_second));
+    for (int kind = 0; kind < ROOF_KIND_COUNT; kind++)
+        assert_non_null(roof_kind_name((enum roof_kind)kind));
+}
+
 static void test_unknown(void **state)
 {
     struct device_roofs none = device_roofs(NULL, 128, false, -1);
@@ -158,6 +243,8 @@ int main(void)
         cmocka_unit_test(test_starved),
         cmocka_unit_test(test_overhead),
         cmocka_unit_test(test_far_and_above),
+        cmocka_unit_test(test_above_roof_is_explained_never_clamped),
+        cmocka_unit_test(test_three_roofs),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_parts_of_a_product),
         cmocka_unit_test(test_names),
