@@ -53,7 +53,7 @@ static bool copies_overlap(struct stored m, int64_t stride, int64_t copies)
         return false;
     __extension__ typedef __int128 wide;
     wide span = (wide)m.ld * (m.columns - 1) + m.rows, step = stride < 0 ? -(wide)stride : stride;
-    if (step >= span || step * (copies - 1) + m.rows <= m.ld)
+    if (step >= span || (step >= m.rows && step * (copies - 1) + m.rows <= m.ld))
         return false;
     for (int64_t d = 1; d < copies && d * step < span; d++) {
         wide columns = d * step / m.ld, rows = d * step % m.ld;
