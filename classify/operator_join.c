@@ -279,7 +279,7 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         add_name(join, item);
         break;
     case TRACE_RECORD_SIGNATURE:
-        find_signature(join, (const struct trace_signature *)item->record);
+        find_signature(join, item->signature);
         break;
     case TRACE_RECORD_CALL:
         find_signature(join, item->signature)->calls++;

@@ -47,6 +47,15 @@ static bool check_name(const struct trace_record *record, struct record_text *te
            take_text(record, sizeof *name, name->name_bytes, text);
 }
 
+static bool check_groups(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_groups *groups = (const void *)record;
+    const uint64_t bytes = (uint64_t)groups->count * sizeof groups->group[0];
+    (void)text;
+    return groups->count && bytes <= record->size - sizeof *groups &&
+           groups->id == trace_hash(groups->group, (uint32_t)bytes);
+}
+
 /* clang-format off */
 const struct record_type record_types[] = {
     /* type                      name            1.0  content refers to                   check */
@@ -65,11 +74,12 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_COPY,         "copy",           64, false, 0,                           NULL},
     {TRACE_RECORD_END,          "end",            16, false, 0,                           NULL},
     {TRACE_RECORD_CLOCKS,       "clocks",         72, false, 0,                           NULL},
+    {TRACE_RECORD_GROUPS,       "groups",         88, false, 0,                           check_groups},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;
 
-_Static_assert(sizeof(struct trace_device) == 352 && sizeof(struct trace_signature) == 216 &&
+_Static_assert(sizeof(struct trace_device) == 352 && sizeof(struct trace_signature) == 256 &&
                    sizeof(struct trace_launch_shape) == 56 && sizeof(struct trace_kernel) == 112 &&
                    sizeof(struct trace_copy) == 64 && sizeof(struct trace_launch) == 48 &&
                    sizeof(struct trace_call_failed) == 32 && sizeof(struct trace_anchor) == 40 &&

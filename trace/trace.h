@@ -14,7 +14,7 @@
 
 #define TRACE_MAGIC 0x0a504154464f4f52ull /* "ROOFTAP\n" */
 #define TRACE_VERSION_MAJOR 1
-#define TRACE_VERSION_MINOR 1
+#define TRACE_VERSION_MINOR 2
 #define TRACE_BLOCK_BYTES 65536u
 #define TRACE_HEADER_BYTES 128u
 #define TRACE_FILE_SUFFIX ".trace"
@@ -91,6 +91,7 @@ enum trace_record_type {
     TRACE_RECORD_COPY = 13,        /* struct trace_copy: one memcpy or memset that ran */
     TRACE_RECORD_END = 14,         /* struct trace_end: the process left in an orderly way */
     TRACE_RECORD_CLOCKS = 15,      /* struct trace_clocks: what NVML said about one GPU; since 1.1 */
+    TRACE_RECORD_GROUPS = 16,      /* struct trace_groups: the groups of a grouped call; before its signature in each block; since 1.2 */
 };
 
 /* ---- facts about the process ---- */
@@ -226,9 +227,35 @@ struct trace_signature {
     int32_t scale_mode[4];       /* cublasLtMatmulMatrixScale_t where a scale pointer is set, else TRACE_UNKNOWN */
     uint8_t pointer_mode;        /* 0 host, 1 device */
     uint8_t fill_mode, side;     /* level 3: cublasFillMode_t, cublasSideMode_t */
-    uint8_t reserved[5];
+    uint8_t diagonal;            /* level 3, since 1.2: cublasDiagType_t + 1; 0: not known, or there is none */
+    uint8_t reserved[4];
     int64_t aux_ld;
+    /* since 1.2: */
+    uint64_t groups_id;          /* struct trace_groups.id; 0: not grouped, or the groups are not known */
+    int64_t plane_offset[4];     /* planar complex: bytes from the real to the imaginary plane; 0: interleaved or real */
 };
+
+/* One matrix size of a grouped call. A group of 0 matrices, or with m or n 0, has no work. */
+struct trace_group {
+    int64_t m, n, k;
+    int64_t batch;               /* matrices of this size */
+    int64_t ld[3];               /* A, B, C */
+    uint8_t trans_a, trans_b;    /* cublasOperation_t */
+    uint8_t alpha, beta;         /* enum trace_scalar */
+    uint8_t reserved[4];
+};
+
+/* The groups in the order in which they were passed. The signature that refers to them has in m, n, k, ld, operations and
+ * scalars what all groups with work have in common, else unknown, and in batch all matrices. */
+struct trace_groups {
+    struct trace_record record;
+    uint64_t id;                 /* trace_hash() of the groups */
+    uint32_t count;
+    uint32_t reserved;
+    struct trace_group group[];
+};
+
+enum { TRACE_GROUPS_MOST = 1000 }; /* of one call; the sizes of a call with more are not known */
 
 /* The hot record: 64 bytes, one cache line. */
 struct trace_call {
@@ -356,6 +383,7 @@ _Static_assert(sizeof(struct trace_counters) == 256, "counters");
 _Static_assert(sizeof(struct trace_signature) % 8 == 0, "signature");
 _Static_assert(sizeof(struct trace_kernel) % 8 == 0, "kernel");
 _Static_assert(sizeof(struct trace_clocks) == 72, "clocks");
+_Static_assert(sizeof(struct trace_group) == 64 && sizeof(struct trace_groups) == 24, "groups");
 
 /* Hash of content, 16 bytes a step: both words meet in one 64x64 multiplication whose halves are folded, so that every bit
  * reaches all others at once. (A multiplication that keeps its low half only does not spread the top bits: pairs of

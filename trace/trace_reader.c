@@ -27,7 +27,8 @@ struct trace_reader {
     } block;
     /* Of each 8 bytes of the block: the content type of the good record that starts there, 0: none. */
     unsigned char content_at[TRACE_BLOCK_BYTES / 8];
-    const unsigned char *memory; /* NULL: a file */
+    struct trace_signature older; /* what signature_at() makes of one of an older version */
+    const unsigned char *memory;  /* NULL: a file */
     size_t memory_bytes;
     int fd;
     uint64_t next_block; /* file offset */
@@ -252,15 +253,29 @@ static void skip_damage(struct trace_reader *reader)
     while (reader->position < reader->limit && !committed(reader, reader->position));
 }
 
+/* The signature at OFFSET. One of an older version is shorter: what that did not write is unknown. */
+static const struct trace_signature *signature_at(struct trace_reader *reader, uint32_t offset)
+{
+    const struct trace_record *record = record_at(reader, offset);
+    struct trace_signature *older = &reader->older;
+    if (record->size >= sizeof *older)
+        return (const void *)record;
+    *older = (struct trace_signature){
+        .plane_offset = {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN},
+    };
+    memcpy(older, record, record->size);
+    return older;
+}
+
 /* Its content record, in *item; false if it refers to none. */
-static bool resolve(const struct trace_reader *reader, const struct record_type *type, struct trace_item *item)
+static bool resolve(struct trace_reader *reader, const struct record_type *type, struct trace_item *item)
 {
     uint32_t offset;
     memcpy(&offset, item->record + 1, sizeof offset);
     if (offset % 8 != 0 || offset >= item->offset || reader->content_at[offset / 8] != type->refers_to)
         return false;
     if (type->refers_to == TRACE_RECORD_SIGNATURE)
-        item->signature = (const void *)record_at(reader, offset);
+        item->signature = signature_at(reader, offset);
     else
         item->shape = (const void *)record_at(reader, offset);
     return true;
@@ -288,6 +303,8 @@ static bool accept(struct trace_reader *reader, struct trace_item *item)
     }
     if (type->is_content)
         reader->content_at[item->offset / 8] = (unsigned char)type->type;
+    if (type->type == TRACE_RECORD_SIGNATURE)
+        item->signature = signature_at(reader, item->offset);
     if (type->type == TRACE_RECORD_END)
         reader->stats.ended = true;
     item->text = text.text;

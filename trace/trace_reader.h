@@ -33,10 +33,11 @@ struct trace_item {
     const struct trace_block_header *block;
     uint32_t offset; /* of the record in its block */
     uint64_t file_offset;
-    const struct trace_record *record;       /* points into the reader's buffer: valid until the next call */
-    const struct trace_signature *signature; /* of CALL and CALL_FAILED: resolved, never NULL there */
-    const struct trace_launch_shape *shape;  /* of LAUNCH: resolved, never NULL there */
-    const char *text;                        /* of records that end in text; text_bytes checked; not NUL-terminated */
+    const struct trace_record *record; /* points into the reader's buffer: valid until the next call */
+    /* Of SIGNATURE itself, and of CALL and CALL_FAILED: resolved, never NULL there. Whole, whatever version wrote it. */
+    const struct trace_signature *signature;
+    const struct trace_launch_shape *shape; /* of LAUNCH: resolved, never NULL there */
+    const char *text;                       /* of records that end in text; text_bytes checked; not NUL-terminated */
     uint32_t text_bytes;
 };
 

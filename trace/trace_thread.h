@@ -145,6 +145,11 @@ static inline uint32_t trace_place_offset(uint64_t place)
     return (uint32_t)place;
 }
 
+static inline bool trace_place_is_good(const struct trace_thread *thread, uint64_t place)
+{
+    return (place ^ thread->generation) <= UINT32_MAX;
+}
+
 /* trace_reserve_with() for a content that is at PLACE: room for a record of SIZE bytes, a multiple of 8, each of which the
  * caller sets, and the content's *ID. NULL, and nothing counted: the place is void; trace_reserve_with() is to be asked.
  * THREAD: as trace_thread_now() or trace_thread_get() gave it in this call, so it is busy with no record, and not stale
@@ -155,7 +160,7 @@ trace_reserve_at(struct trace_thread *thread, uint64_t place, enum trace_record_
     thread->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in thread_enter() */
     uint32_t position = thread->position;
-    if (__builtin_expect((place ^ thread->generation) <= UINT32_MAX && position <= TRACE_BLOCK_BYTES - size, 1)) {
+    if (__builtin_expect(trace_place_is_good(thread, place) && position <= TRACE_BLOCK_BYTES - size, 1)) {
         unsigned char *block = thread->block, *record = block + position;
         const void *content = block + trace_place_offset(place);
         *id = ((const trace_word_alias *)content)[1];

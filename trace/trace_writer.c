@@ -108,6 +108,17 @@ void trace_commit(struct trace_thread *thread, void *record)
         writer_commit(thread, record);
 }
 
+void trace_abandon(struct trace_thread *thread)
+{
+    if (__builtin_expect(!thread_is_stale(), 1))
+        thread_leave(thread);
+}
+
+void trace_shrink(void *record, size_t size)
+{
+    ((struct trace_record *)record)->size = (uint16_t)size;
+}
+
 /* ---- content that is written once a block ---- */
 
 typedef uint64_t words2 __attribute__((vector_size(16), aligned(8), may_alias));

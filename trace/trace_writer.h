@@ -41,6 +41,12 @@ uint64_t trace_thread_next_call_id(struct trace_thread *thread);
 void *trace_reserve(struct trace_thread *thread, enum trace_record_type type, size_t size);
 void trace_commit(struct trace_thread *thread, void *record);
 
+/* Instead of trace_commit(): the record was not written, and is not counted as dropped. */
+void trace_abandon(struct trace_thread *thread);
+/* Before trace_commit(): the record is of SIZE bytes, a multiple of 8, and no more; the rest of the room stays for the
+ * records that follow, so these come into the same block. */
+void trace_shrink(void *record, size_t size);
+
 /* The same for a record that refers to a SIGNATURE or LAUNCH_SHAPE: CONTENT is that record, filled except header and id,
  * of CONTENT_SIZE bytes (multiple of 8). If the thread's block doesn't hold it yet it is written first. *ID is its
  * trace_hash() and *OFFSET its place in the block in which the returned record lies. */
