@@ -59,7 +59,9 @@ static struct joined_signature *find_signature(struct operator_join *join, const
         *index = (uint32_t)join->signature_count;
         join->signatures =
             allocate_grow(join->signatures, join->signature_count, &join->signature_capacity, sizeof *join->signatures);
-        join->signatures[join->signature_count++] = (struct joined_signature){.id = content->id, .content = *content};
+        struct joined_signature *added = &join->signatures[join->signature_count++];
+        *added = (struct joined_signature){.id = content->id, .content = *content};
+        sequence_call_of_signature(content, &added->sequence_call);
     }
     return &join->signatures[*index];
 }
@@ -174,6 +176,17 @@ static void add_launch(struct operator_join *join, const struct trace_item *item
         join->launches[join->launch_count++] = (struct joined_launches){item->shape->name_id, 0};
     }
     join->launches[*index].launches++;
+    call_sequence_launch(&join->sequence, item->block, (const struct trace_launch *)item->record, *index,
+                         item->shape->name_id);
+}
+
+static void add_call(struct operator_join *join, const struct trace_item *item)
+{
+    struct joined_signature *signature = find_signature(join, item->signature);
+    signature->calls++;
+    join->calls++;
+    call_sequence_call(&join->sequence, item->block, (const struct trace_call *)item->record,
+                       (uint32_t)(signature - join->signatures), &signature->sequence_call);
 }
 
 static void add_failed_call(struct operator_join *join, const struct trace_item *item)
@@ -279,11 +292,10 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         add_name(join, item);
         break;
     case TRACE_RECORD_SIGNATURE:
-        find_signature(join, item->signature);
+        find_signature(join, (const struct trace_signature *)item->record);
         break;
     case TRACE_RECORD_CALL:
-        find_signature(join, item->signature)->calls++;
-        join->calls++;
+        add_call(join, item);
         break;
     case TRACE_RECORD_CALL_FAILED:
         add_failed_call(join, item);
@@ -305,6 +317,12 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
 void operator_join_open(struct operator_join *join, struct name_pool *names)
 {
     *join = (struct operator_join){.names = names};
+    call_sequence_open(&join->sequence);
+}
+
+void operator_join_end(struct operator_join *join)
+{
+    call_sequence_end(&join->sequence);
 }
 
 const char *operator_join_entry(const struct operator_join *join, uint32_t id)
@@ -328,6 +346,7 @@ void operator_join_close(struct operator_join *join)
     free(join->launches);
     free(join->devices);
     free(join->entries);
+    call_sequence_close(&join->sequence);
     index_map_free(&join->signature_map);
     index_map_free(&join->row_map);
     index_map_free(&join->launch_map);

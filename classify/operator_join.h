@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "classify/call_sequence.h"
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
 #include "trace/trace_reader.h"
@@ -29,6 +30,7 @@ char *text_of_record(const char *text, size_t bytes, char in_place_of_nul);
 struct joined_signature {
     uint64_t id;
     struct trace_signature content;
+    struct sequence_call sequence_call;
     uint64_t calls, failed;
     int32_t failed_status; /* of the last failed call */
 };
@@ -87,6 +89,7 @@ struct operator_join {
     struct joined_launches *launches;
     size_t launch_count, launch_capacity;
     struct index_map launch_map;
+    struct call_sequence sequence; /* calls by number of signature, launches by number of row */
     struct joined_device *devices;
     size_t device_count, device_capacity;
     char **entries; /* by id */
@@ -101,6 +104,7 @@ void sum_add(uint64_t *sum, uint64_t more);
 
 void operator_join_open(struct operator_join *join, struct name_pool *names);
 void operator_join_add(struct operator_join *join, const struct trace_item *item);
+void operator_join_end(struct operator_join *join); /* after the last record */
 const char *operator_join_entry(const struct operator_join *join, uint32_t id); /* NULL if not known */
 void operator_join_close(struct operator_join *join);
 

@@ -2,10 +2,27 @@
 /* Prefill and decode told apart, and whole steps. A step is one pass over the weights: a thread's calls up to the one that
  * reads the first weight (by address) again. The last GEMM of a step is the output projection; it has one row for each
  * sequence. A step whose other GEMMs have as many rows decodes; one that has more computes prompts (or both at once);
- * where that can't be told, the phase is unknown. */
+ * where that can't be told, the phase is unknown.
+ *
+ * The rules, first that holds. M is that of GEMMs and GEMVs with one weight; K = 1 (rotary angles) and batched ones
+ * (attention) don't count. "Layered": each shape (N, K) of a weight comes twice on average, as layers do, so a single layer
+ * isn't taken for a model; "projected": the last GEMM's shape comes once. "Repeated": the step before or after begins and
+ * ends with the same weights.
+ *   fewer than 4 GEMMs                                   unknown
+ *   M = 1 throughout, repeated or layered                decode
+ *   not layered, not projected, or not repeated          unknown: a forward pass without logits, another kind of program
+ *   M of the others at most (experts get fewer rows) > M of the last     prefill, whole, chunked, or mixed with decode
+ *   M of the others < M of the last                      unknown
+ *   equal, and the step before or after has the same M   decode: a batch, or a few draft tokens of each sequence
+ *   equal, then two steps or more of M' each, M a multiple of M', and no step of another M' before
+ *                                                        prefill: the logits of all positions were computed
+ *   equal                                                unknown
+ * Known to mislead: a run that computes the logits of all positions again and again with one M (perplexity) looks like a
+ * batch that decodes. Calls under graph capture are seen when captured only, so replays are in no step. */
 #ifndef CLASSIFY_PHASES_H
 #define CLASSIFY_PHASES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum phase { PHASE_UNKNOWN, PHASE_PREFILL, PHASE_DECODE, PHASE_COUNT };
@@ -18,6 +35,23 @@ struct phase_sum {
     double flops, bytes;
     double intensity; /* FLOPs by bytes: the byte-weighted mean of the operators' */
 };
+
+/* What the rules look at. */
+struct step_facts {
+    uint64_t first_weight, last_weight; /* addresses */
+    uint64_t products;
+    uint64_t shapes; /* different (N, K) among them; 0: too many to count */
+    bool projected;  /* no other product has the last one's (N, K) */
+    int64_t rows;    /* largest M before the last product */
+    int64_t last_rows;
+    double mean_rows; /* of the products before the last */
+};
+
+enum phase phase_of_step(const struct step_facts *step, const struct step_facts *before, const struct step_facts *next,
+                         const struct step_facts *after_next); /* NULL: there is none */
+
+struct session;
+void phases_find(struct session *session); /* session->phases and step; phases' steps and sum of rows are there */
 
 const char *phase_name(enum phase phase); /* "unknown", "prefill", "decode" */
 

@@ -10,6 +10,7 @@
 #include "classify/allocate.h"
 #include "classify/kernel_patterns.h"
 #include "classify/live_process.h"
+#include "classify/roof_time.h"
 #include "classify/session_files.h"
 
 const char *operator_kind_name(enum operator_kind kind)
@@ -263,6 +264,13 @@ static void find_ends(struct session *session)
     target->end = allocate_text(text);
 }
 
+/* Amdahl: what is left of an operator's time at the roof of the executions that it covers, and no more. */
+static void find_gain(const struct session *session, struct operator_row *op)
+{
+    bool known = op->of_call && op->kernels;
+    op->gain_ns = known ? roof_saved_ns(session, op->device, (double)op->time_ns - op->roofline.t_roof_ns) : NAN;
+}
+
 static void conclude(struct session_merge *merge)
 {
     struct session *session = merge->session;
@@ -284,6 +292,13 @@ static void conclude(struct session_merge *merge)
     find_ends(session);
     if (session->operator_count)
         qsort(session->operators, session->operator_count, sizeof *session->operators, compare_operators);
+    sequence_merge_finish(&merge->sequences, session);
+    for (size_t i = 0; i < session->operator_count; i++)
+        find_gain(session, &session->operators[i]);
+    sibling_groups_find(session);
+    naive_attention_find(session);
+    weights_find(session);
+    phases_find(session);
 }
 
 struct session *session_open(const char *path, struct session_error *error)
@@ -356,6 +371,7 @@ void session_close(struct session *session)
         free(session->bad_files[i].text);
     for (size_t i = 0; i < session->failure_count; i++)
         free(session->failures[i].name);
+    weights_free(session);
     free(session->failures);
     free(session->devices);
     free(session->processes);

@@ -83,6 +83,7 @@ struct operator_row {
     double share;                   /* of the kernel time of all devices; NAN without any */
     double rows_at_ridge;           /* M*; INFINITY: no number of rows makes it compute-bound; NAN: not known */
     struct roofline roofline;
+    size_t merged_at;                  /* its place before the rows were sorted */
     uint64_t phase_calls[PHASE_COUNT]; /* calls by the phase of their step; their sum may be less than calls */
     double gain_ns; /* what would be saved at the roof, at most the device's busy time; NAN: not known */
 };
@@ -98,6 +99,8 @@ struct session_coverage {
     uint64_t records_dropped, records_damaged, blocks_damaged, records_unknown, buffers_lost;
     uint64_t copies;
     uint64_t traces_cut;
+    uint64_t sequences_dropped; /* calls and launches in more threads, streams or lists than are told apart: no siblings,
+                                 * attention or phase is claimed of them */
     double gpu_time_ns; /* all timed kernels of all devices; NAN: not known */
     double launch_share
         [SESSION_PROVENANCE_COUNT]; /* by enum trace_provenance, of GEMM and attention launches; NAN: none */

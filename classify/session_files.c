@@ -264,6 +264,7 @@ static void read_trace(struct session_merge *merge, const char *path)
         id = item.block->process_id_hash;
         operator_join_add(&join, &item);
     }
+    operator_join_end(&join);
     if (!refuse_known(merge, path, id)) {
         struct session_process *process = add_process(session, file);
         const struct session_info *info = &session->info;

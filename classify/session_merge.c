@@ -75,8 +75,9 @@ static struct operator_row *operator_at(struct session_merge *merge, uint64_t ke
     merge->operator_name_ids = allocate_grow(merge->operator_name_ids, session->operator_count,
                                              &merge->operator_name_capacity, sizeof *merge->operator_name_ids);
     merge->operator_name_ids[session->operator_count] = of_call ? 0 : key;
-    struct operator_row *op = &session->operators[session->operator_count++];
+    struct operator_row *op = &session->operators[session->operator_count];
     *op = (struct operator_row){.device = device, .of_call = of_call, .kind = OPERATOR_OTHER};
+    op->merged_at = session->operator_count++;
     return op;
 }
 
@@ -116,6 +117,20 @@ static struct operator_row *operator_of_call(struct session_merge *merge, const 
     work_of_signature(&signature->content, entry, &op->work);
     op->shape_source = op->work.provenance;
     return op;
+}
+
+size_t session_merge_operator_of_call(struct session_merge *merge, const struct operator_join *join,
+                                      const struct joined_signature *signature, int device)
+{
+    return (size_t)(operator_of_call(merge, join, signature, device) - merge->session->operators);
+}
+
+/* PART of ALL calls are in this row: so much of what is known of their phases. */
+static void add_calls(struct operator_row *op, uint64_t part, uint64_t all, const uint64_t phases[PHASE_COUNT])
+{
+    op->calls += part;
+    for (int p = 0; p < PHASE_COUNT; p++)
+        op->phase_calls[p] += part == all ? phases[p] : (uint64_t)((double)phases[p] * ((double)part / (double)all));
 }
 
 static void add_kernels(struct operator_row *op, const struct joined_kernels *row, const struct name_pool *names)
@@ -187,6 +202,7 @@ static void merge_calls(struct session_merge *merge, struct operator_join *join,
     int only = only_device(join, device_of);
     for (size_t i = 0; i < join->signature_count; i++) {
         const struct joined_signature *signature = &join->signatures[i];
+        const uint64_t *phases = step_counts_of(&join->sequence.steps, (uint32_t)i, false);
         uint64_t left = signature->calls;
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
             uint32_t index = index_map_find(&join->row_map, signature->id, (uint64_t)join->devices[d].ordinal << 1 | 1);
@@ -194,13 +210,13 @@ static void merge_calls(struct session_merge *merge, struct operator_join *join,
                 continue;
             uint64_t here = join->rows[index].executions;
             struct operator_row *op = operator_of_call(merge, join, signature, device_of[d]);
-            op->calls += here < left ? here : left;
+            add_calls(op, here < left ? here : left, signature->calls, phases);
             left -= here < left ? here : left;
         }
         if (!left)
             continue; /* failed calls have no row: merge_failures() counts them */
         struct operator_row *op = operator_of_call(merge, join, signature, only);
-        op->calls += left;
+        add_calls(op, left, signature->calls, phases);
         op->timed |= timed;
     }
 }
@@ -210,6 +226,7 @@ static void merge_launches(struct session_merge *merge, struct operator_join *jo
     int only = only_device(join, device_of);
     for (size_t i = 0; i < join->launch_count; i++) {
         const struct joined_launches *launches = &join->launches[i];
+        const uint64_t *phases = step_counts_of(&join->sequence.steps, (uint32_t)i, true);
         uint64_t left = launches->launches;
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
             uint32_t index = index_map_find(&join->row_map, launches->name_id, (uint64_t)join->devices[d].ordinal << 1);
@@ -218,14 +235,14 @@ static void merge_launches(struct session_merge *merge, struct operator_join *jo
             uint64_t here = join->rows[index].kernels;
             struct operator_row *op = operator_at(merge, launches->name_id, device_of[d], false);
             op->calls_known = true;
-            op->calls += here < left ? here : left;
+            add_calls(op, here < left ? here : left, launches->launches, phases);
             left -= here < left ? here : left;
         }
         if (!left)
             continue;
         struct operator_row *op = operator_at(merge, launches->name_id, only, false);
         op->calls_known = true;
-        op->calls += left;
+        add_calls(op, left, launches->launches, phases);
         op->timed |= timed;
     }
 }
@@ -273,6 +290,7 @@ void session_merge_add(struct session_merge *merge, struct operator_join *join, 
     merge_calls(merge, join, device_of, timed);
     merge_launches(merge, join, device_of, timed);
     merge_failures(merge->session, join);
+    sequence_merge_add(merge, join, only_device(join, device_of), device_of);
     free(device_of);
 }
 
@@ -286,6 +304,7 @@ void session_merge_free(struct session_merge *merge)
     name_pool_free(&merge->names);
     index_map_free(&merge->operator_map);
     index_map_free(&merge->traces);
+    sequence_merge_free(&merge->sequences);
     free(merge->operator_name_ids);
     *merge = (struct session_merge){0};
 }

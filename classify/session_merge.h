@@ -4,6 +4,7 @@
 #ifndef CLASSIFY_SESSION_MERGE_H
 #define CLASSIFY_SESSION_MERGE_H
 
+#include "classify/sequence_merge.h"
 #include "classify/session.h"
 
 struct session_merge {
@@ -13,10 +14,15 @@ struct session_merge {
     struct index_map traces;     /* by process_id_hash, which no two traces share: index of the process */
     uint64_t *operator_name_ids; /* of each operator; 0 for calls */
     size_t operator_name_capacity;
+    struct sequence_merge sequences;
 };
 
 /* Adds what JOIN holds, and takes its intervals. TIMED: this process's kernels could be timed. */
 void session_merge_add(struct session_merge *merge, struct operator_join *join, bool timed);
+
+/* Index in the session's operators of the row of a call; made on first use. */
+size_t session_merge_operator_of_call(struct session_merge *merge, const struct operator_join *join,
+                                      const struct joined_signature *signature, int device);
 
 /* The kernel's name of an operator that is no call, NULL if no record gave it. */
 const char *session_merge_name(const struct session_merge *merge, size_t operator_index);

@@ -87,6 +87,9 @@ struct naive_attention {
     double saved_ns;           /* in this run, at the roof */
 };
 
+/* In this order, on sorted and classified operators. The first two fill in what sequence_merge_finish() left. */
+void sibling_groups_find(struct session *session);
+void naive_attention_find(struct session *session);
 void weights_find(struct session *session);
 void weights_free(struct session *session);
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of phases.h, and the sums over a session's operators. */
+#include "classify/phases.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "classify/session.h"
+
+enum { STEP_PRODUCTS_LEAST = 4 }; /* a layer with everything fused: qkv, o, gate and up, down */
+
+const char *phase_name(enum phase phase)
+{
+    static const char *const names[] = {
+        [PHASE_UNKNOWN] = "unknown",
+        [PHASE_PREFILL] = "prefill",
+        [PHASE_DECODE] = "decode",
+    };
+    return names[phase];
+}
+
+/* ---- one step ---- */
+
+static bool repeats(const struct step_facts *a, const struct step_facts *b)
+{
+    return a && b && a->first_weight == b->first_weight && a->last_weight == b->last_weight;
+}
+
+static bool equal_rows(const struct step_facts *step)
+{
+    return step->rows == step->last_rows;
+}
+
+static bool repeats_rows(const struct step_facts *a, const struct step_facts *b)
+{
+    return repeats(a, b) && equal_rows(b) && a->rows == b->rows;
+}
+
+/* One long step, then short ones of a divisor of its rows: a prompt whose logits were all computed, and what it generates. */
+static bool is_followed_by_generation(const struct step_facts *step, const struct step_facts *before,
+                                      const struct step_facts *next, const struct step_facts *after_next)
+{
+    return repeats(step, next) && repeats_rows(next, after_next) && equal_rows(next) && step->rows > next->rows &&
+           step->rows % next->rows == 0 && (!before || before->rows == next->rows);
+}
+
+enum phase phase_of_step(const struct step_facts *step, const struct step_facts *before, const struct step_facts *next,
+                         const struct step_facts *after_next)
+{
+    bool layered = step->shapes && step->products >= 2 * step->shapes;
+    bool repeated = repeats(step, before) || repeats(step, next);
+    if (step->products < STEP_PRODUCTS_LEAST || step->rows < 1 || step->last_rows < 1)
+        return PHASE_UNKNOWN;
+    if (step->rows == 1 && step->last_rows == 1)
+        return repeated || layered ? PHASE_DECODE : PHASE_UNKNOWN;
+    if (!layered || !step->projected || !repeated || step->rows < step->last_rows)
+        return PHASE_UNKNOWN;
+    if (step->rows > step->last_rows)
+        return PHASE_PREFILL;
+    if (repeats_rows(step, before) || repeats_rows(step, next))
+        return PHASE_DECODE;
+    return is_followed_by_generation(step, before, next, after_next) ? PHASE_PREFILL : PHASE_UNKNOWN;
+}
+
+/* ---- the session ---- */
+
+static void add_operator(struct phase_sum *sum, const struct operator_row *op, double part)
+{
+    if (!(part > 0))
+        return;
+    sum->flops += part * op->flops;
+    sum->bytes += part * op->bytes;
+    if (op->kernels)
+        sum->time_ns += part * (double)op->time_ns;
+}
+
+static void finish(struct phase_sum *sum, double gpu_time_ns, double rows)
+{
+    sum->rows_per_step = sum->steps ? rows / (double)sum->steps : NAN;
+    sum->share = gpu_time_ns > 0 ? sum->time_ns / gpu_time_ns : NAN;
+    sum->intensity = sum->bytes > 0 ? sum->flops / sum->bytes : NAN;
+    if (isnan(gpu_time_ns))
+        sum->time_ns = NAN;
+}
+
+/* Replays of graphs go where the captured calls went: an operator's sums are split by its calls. */
+void phases_find(struct session *session)
+{
+    double rows[PHASE_COUNT], all_rows = 0;
+    for (int p = 0; p < PHASE_COUNT; p++) {
+        rows[p] = session->phases[p].rows_per_step;
+        all_rows += rows[p];
+        session->step.steps += session->phases[p].steps;
+    }
+    for (size_t i = 0; i < session->operator_count; i++) {
+        const struct operator_row *op = &session->operators[i];
+        if (isnan(op->flops) || isnan(op->bytes))
+            continue;
+        double left = 1;
+        for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
+            double part = op->calls ? (double)op->phase_calls[p] / (double)op->calls : 0;
+            add_operator(&session->phases[p], op, part);
+            left -= part;
+        }
+        add_operator(&session->phases[PHASE_UNKNOWN], op, left);
+        add_operator(&session->step, op, 1);
+    }
+    for (int p = 0; p < PHASE_COUNT; p++)
+        finish(&session->phases[p], session->coverage.gpu_time_ns, rows[p]);
+    finish(&session->step, session->coverage.gpu_time_ns, all_rows);
+}

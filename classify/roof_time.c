@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "classify/roof_time.h"
+
+#include <math.h>
+
+#include "classify/session.h"
+
+static const struct session_device *device_of(const struct session *session, int device)
+{
+    return device >= 0 && (size_t)device < session->device_count ? &session->devices[device] : NULL;
+}
+
+double roof_memory_ns(const struct session *session, int device, double bytes)
+{
+    const struct session_device *on = device_of(session, device);
+    return on ? 1e9 * bytes / device_roofs_bytes_per_second(&on->roofs) : NAN;
+}
+
+double roof_filled_ns(const struct session *session, int device, enum gpu_path path, double fill, double flops,
+                      double bytes)
+{
+    const struct session_device *on = device_of(session, device);
+    if (!on)
+        return NAN;
+    double compute = 1e9 * flops / (fill * device_roofs_flops_per_second(&on->roofs, path));
+    double memory = roof_memory_ns(session, device, bytes);
+    return isnan(compute) || isnan(memory) ? NAN : fmax(compute, memory);
+}
+
+double roof_time_ns(const struct session *session, int device, enum gpu_path path, double flops, double bytes)
+{
+    return roof_filled_ns(session, device, path, 1, flops, bytes);
+}
+
+double roof_saved_ns(const struct session *session, int device, double saved_ns)
+{
+    const struct session_device *on = device_of(session, device);
+    if (isnan(saved_ns) || !on)
+        return NAN;
+    if (saved_ns <= 0)
+        return 0;
+    return on->kernels && on->busy.known ? fmin(saved_ns, (double)on->busy.covered_ns) : saved_ns;
+}
+
+int32_t roof_sm_count(const struct session *session, int device)
+{
+    const struct session_device *on = device_of(session, device);
+    return on && on->described && on->facts.sm_count > 0 ? on->facts.sm_count : TRACE_UNKNOWN;
+}
+
+double roof_fill(double blocks, int32_t sm_count)
+{
+    if (!(blocks > 0) || sm_count <= 0)
+        return NAN;
+    return blocks / (sm_count * ceil(blocks / sm_count));
+}
+
+double roof_fill_of_operator(const struct session *session, const struct operator_row *op)
+{
+    return op->persistent ? NAN : roof_fill((double)op->widest_blocks, roof_sm_count(session, op->device));
+}
+
+double roof_replays(const struct operator_row *op)
+{
+    return op->calls && op->executions > op->calls ? (double)op->executions / (double)op->calls : 1;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times at the specification's roof of a session's device, for what is compared there. NAN where the device, its peak or
+ * what is asked is not known. */
+#ifndef CLASSIFY_ROOF_TIME_H
+#define CLASSIFY_ROOF_TIME_H
+
+#include <stdint.h>
+
+#include "classify/gpu_specs.h"
+
+struct session;
+struct operator_row;
+
+double roof_time_ns(const struct session *session, int device, enum gpu_path path, double flops, double bytes);
+double roof_memory_ns(const struct session *session, int device, double bytes);
+
+/* The same with FILL of the compute peak. */
+double roof_filled_ns(const struct session *session, int device, enum gpu_path path, double fill, double flops,
+                      double bytes);
+
+/* At least 0, at most the device's busy time: streams overlap, and more than that can't be saved. */
+double roof_saved_ns(const struct session *session, int device, double saved_ns);
+
+int32_t roof_sm_count(const struct session *session, int device); /* negative: not known */
+
+/* What BLOCKS on SM_COUNT SMs can use of the compute peak: min(1, G/S), past whole waves G/(S ceil(G/S)). */
+double roof_fill(double blocks, int32_t sm_count);
+
+/* Of the operator's widest kernel; NAN: persistent, no grid, or no number of SMs. */
+double roof_fill_of_operator(const struct session *session, const struct operator_row *op);
+
+/* Executions by call, where graphs replayed what was called once; at least 1. */
+double roof_replays(const struct operator_row *op);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A call's record names no device. Where a process used several, a list is of those on which all of its calls were seen to
+ * run, each with its part of the times. */
+#include "classify/sequence_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+#include "classify/session_merge.h"
+
+/* ---- kernels between ---- */
+
+static bool names_part(const struct session_merge *merge, uint64_t name_id, const char *part)
+{
+    const char *name = name_id ? name_pool_find(&merge->names, name_id) : NULL;
+    return name && strcasestr(name, part);
+}
+
+/* ---- which device ---- */
+
+static uint64_t executions_on(const struct operator_join *join, uint32_t signature, size_t device)
+{
+    uint32_t row = index_map_find(&join->row_map, join->signatures[signature].id,
+                                  (uint64_t)join->devices[device].ordinal << 1 | 1);
+    return row == INDEX_MAP_NONE ? 0 : join->rows[row].executions;
+}
+
+static uint64_t least_executions_on(const struct operator_join *join, const uint32_t *calls, uint32_t count,
+                                    size_t device)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t here = executions_on(join, calls[i], device);
+        if (here < least)
+            least = here;
+    }
+    return least;
+}
+
+typedef void place_list(struct session_merge *merge, struct operator_join *join, const void *list, int device,
+                        uint64_t times);
+
+/* Calls PLACE for each device with its part of TIMES. */
+static void place_on_devices(struct session_merge *merge, struct operator_join *join, const uint32_t *calls,
+                             uint32_t count, uint64_t times, int only_device, const int *device_of, place_list *place,
+                             const void *list)
+{
+    double all = 0;
+    uint64_t left = times;
+    for (size_t d = 0; only_device == SESSION_DEVICE_UNKNOWN && d < join->device_count; d++)
+        all += (double)least_executions_on(join, calls, count, d);
+    for (size_t d = 0; all > 0 && d < join->device_count; d++) {
+        double here = (double)least_executions_on(join, calls, count, d) / all * (double)times + 0.5;
+        uint64_t part = here < (double)left ? (uint64_t)here : left;
+        if (part)
+            place(merge, join, list, device_of[d], part);
+        left -= part;
+    }
+    if (left && !(all > 0))
+        place(merge, join, list, only_device, left);
+}
+
+/* ---- siblings ---- */
+
+static void place_siblings(struct session_merge *merge, struct operator_join *join, const void *list, int device,
+                           uint64_t times)
+{
+    const struct sequence_siblings *siblings = list;
+    struct sequence_merge *to = &merge->sequences;
+    struct merged_siblings merged = {.device = device, .count = siblings->count};
+    for (uint32_t i = 0; i < siblings->count; i++)
+        merged.operators[i] =
+            session_merge_operator_of_call(merge, join, &join->signatures[siblings->calls[i]], device);
+    uint64_t key = trace_hash(merged.operators, (uint32_t)sizeof merged.operators);
+    uint32_t *index = index_map_at(&to->sibling_map, key, siblings->count);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)to->sibling_count;
+        to->siblings = allocate_grow(to->siblings, to->sibling_count, &to->sibling_capacity, sizeof *to->siblings);
+        to->siblings[to->sibling_count++] = merged;
+    }
+    sum_add(&to->siblings[*index].times, times);
+}
+
+/* A norm between two calls may have written anew what the second reads, at the address that the first read: an allocator
+ * hands a freed activation out again. */
+static bool norm_between(const struct session_merge *merge, const uint64_t launched[SEQUENCE_GAP_LAUNCHES])
+{
+    for (int i = 0; i < SEQUENCE_GAP_LAUNCHES; i++)
+        if (names_part(merge, launched[i], "norm"))
+            return true;
+    return false;
+}
+
+static void merge_siblings(struct session_merge *merge, struct operator_join *join,
+                           const struct sequence_siblings *siblings, int only_device, const int *device_of)
+{
+    uint32_t begin = 0;
+    for (uint32_t end = 1; end <= siblings->count; end++) {
+        if (end < siblings->count && !norm_between(merge, siblings->launched[end]))
+            continue;
+        struct sequence_siblings part = {.count = end - begin};
+        memcpy(part.calls, siblings->calls + begin, part.count * sizeof part.calls[0]);
+        if (part.count > 1)
+            place_on_devices(merge, join, part.calls, part.count, siblings->times, only_device, device_of,
+                             place_siblings, &part);
+        begin = end;
+    }
+}
+
+/* ---- attention ---- */
+
+struct placed_attention {
+    uint32_t calls[2];
+    bool softmax_seen;
+};
+
+static void place_attention(struct session_merge *merge, struct operator_join *join, const void *list, int device,
+                            uint64_t times)
+{
+    const struct placed_attention *placed = list;
+    struct sequence_merge *to = &merge->sequences;
+    struct merged_attention merged = {
+        .device = device,
+        .scores = session_merge_operator_of_call(merge, join, &join->signatures[placed->calls[0]], device),
+        .output = session_merge_operator_of_call(merge, join, &join->signatures[placed->calls[1]], device),
+    };
+    uint32_t *index = index_map_at(&to->attention_map, merged.scores, merged.output);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)to->attention_count;
+        to->attention =
+            allocate_grow(to->attention, to->attention_count, &to->attention_capacity, sizeof *to->attention);
+        to->attention[to->attention_count++] = merged;
+    }
+    to->attention[*index].softmax_seen |= placed->softmax_seen;
+    sum_add(&to->attention[*index].times, times);
+}
+
+/* Shapes alone would take any chain of products for attention: the softmax must have been launched between, or the second
+ * read where the first wrote. */
+static void merge_attention(struct session_merge *merge, struct operator_join *join,
+                            const struct sequence_attention *attention, int only_device, const int *device_of)
+{
+    struct placed_attention placed = {.calls = {attention->scores, attention->output}};
+    for (int i = 0; i < SEQUENCE_SOFTMAX_LAUNCHES; i++)
+        placed.softmax_seen |= names_part(merge, attention->launched[i], "softmax");
+    if (placed.softmax_seen || attention->scores_read)
+        place_on_devices(merge, join, placed.calls, 2, attention->times, only_device, device_of, place_attention,
+                         &placed);
+}
+
+void sequence_merge_add(struct session_merge *merge, struct operator_join *join, int only_device, const int *device_of)
+{
+    const struct call_sequence *sequence = &join->sequence;
+    struct session *session = merge->session;
+    for (size_t i = 0; i < sequence->sibling_count; i++)
+        merge_siblings(merge, join, &sequence->siblings[i], only_device, device_of);
+    for (size_t i = 0; i < sequence->attention_count; i++)
+        merge_attention(merge, join, &sequence->attention[i], only_device, device_of);
+    for (int p = 0; p < PHASE_COUNT; p++) {
+        sum_add(&session->phases[p].steps, sequence->steps.steps[p]);
+        session->phases[p].rows_per_step += sequence->steps.rows[p]; /* a sum until phases_find() */
+    }
+    sum_add(&session->coverage.sequences_dropped, sequence->dropped);
+    sum_add(&session->coverage.sequences_dropped, sequence->steps.dropped);
+}
+
+/* ---- the session ---- */
+
+#define NOWHERE SIZE_MAX /* a row without anything, dropped since */
+
+void sequence_merge_finish(struct sequence_merge *merge, struct session *session)
+{
+    size_t merged_count = 0;
+    for (size_t i = 0; i < session->operator_count; i++)
+        if (session->operators[i].merged_at >= merged_count)
+            merged_count = session->operators[i].merged_at + 1;
+    size_t *now_at = allocate(merged_count, sizeof *now_at);
+    for (size_t i = 0; i < merged_count; i++)
+        now_at[i] = NOWHERE;
+    for (size_t i = 0; i < session->operator_count; i++)
+        now_at[session->operators[i].merged_at] = i;
+
+    session->sibling_groups = allocate(merge->sibling_count, sizeof *session->sibling_groups);
+    for (size_t i = 0; i < merge->sibling_count; i++) {
+        const struct merged_siblings *from = &merge->siblings[i];
+        struct sibling_group to = {.device = from->device, .count = from->count, .times = from->times};
+        bool whole = true;
+        for (size_t j = 0; j < from->count; j++) {
+            to.operators[j] = from->operators[j] < merged_count ? now_at[from->operators[j]] : NOWHERE;
+            whole &= to.operators[j] != NOWHERE;
+        }
+        if (whole)
+            session->sibling_groups[session->sibling_group_count++] = to;
+    }
+    session->naive_attention = allocate(merge->attention_count, sizeof *session->naive_attention);
+    for (size_t i = 0; i < merge->attention_count; i++) {
+        const struct merged_attention *from = &merge->attention[i];
+        struct naive_attention to = {
+            .device = from->device,
+            .scores = from->scores < merged_count ? now_at[from->scores] : NOWHERE,
+            .output = from->output < merged_count ? now_at[from->output] : NOWHERE,
+            .times = from->times,
+            .softmax_seen = from->softmax_seen,
+        };
+        if (to.scores != NOWHERE && to.output != NOWHERE)
+            session->naive_attention[session->naive_attention_count++] = to;
+    }
+    free(now_at);
+}
+
+void sequence_merge_free(struct sequence_merge *merge)
+{
+    free(merge->siblings);
+    free(merge->attention);
+    index_map_free(&merge->sibling_map);
+    index_map_free(&merge->attention_map);
+    *merge = (struct sequence_merge){0};
+}

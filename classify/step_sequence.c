@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The running step is a log of its calls with the addresses of its weights beside it. What a step's phase is may depend on
+ * the two that follow, so a few wait, as facts and the numbers of their calls. */
+#include "classify/step_sequence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+#include "classify/operator_join.h"
+
+struct logged_call {
+    uint32_t number; /* step_call_number() */
+    bool is_product;
+    struct step_product product;
+};
+
+/* Where in the log a weight was read first. Places of an older generation are empty. */
+struct weight_place {
+    uint64_t weight;
+    uint32_t generation, at;
+};
+
+struct waiting_step {
+    struct step_facts facts;
+    uint32_t *numbers; /* of its calls */
+    size_t count;
+};
+
+struct step_sequence {
+    struct step_counts *counts;
+    struct logged_call *log;
+    size_t log_count, log_capacity;
+    struct weight_place *places; /* open addressing, at most half full */
+    uint32_t place_capacity, place_count, generation;
+    struct waiting_step waiting[STEPS_WAITING]; /* oldest first */
+    size_t waiting_count;
+    struct step_facts before; /* the last step that waits no more */
+    bool before_known;
+};
+
+/* ---- counts ---- */
+
+const uint64_t *step_counts_of(const struct step_counts *counts, uint32_t number, bool launch)
+{
+    static const uint64_t none[PHASE_COUNT];
+    uint32_t at = step_call_number(number, launch);
+    return at < counts->calls_capacity ? counts->calls[at] : none;
+}
+
+static void count_call(struct step_counts *counts, uint32_t number, enum phase phase)
+{
+    while (number >= counts->calls_capacity) {
+        size_t before = counts->calls_capacity;
+        counts->calls = allocate_grow(counts->calls, before, &counts->calls_capacity, sizeof *counts->calls);
+        memset(counts->calls + before, 0, (counts->calls_capacity - before) * sizeof *counts->calls);
+    }
+    counts->calls[number][phase]++;
+}
+
+void step_counts_free(struct step_counts *counts)
+{
+    free(counts->calls);
+    *counts = (struct step_counts){0};
+}
+
+/* ---- addresses of weights ---- */
+
+static struct weight_place *place_of(const struct step_sequence *steps, uint64_t weight)
+{
+    uint32_t mask = steps->place_capacity - 1;
+    uint32_t i = (uint32_t)(weight * 0x9e3779b97f4a7c15ull >> 32) & mask;
+    while (steps->places[i].generation == steps->generation && steps->places[i].weight != weight)
+        i = (i + 1) & mask;
+    return &steps->places[i];
+}
+
+static void forget_places(struct step_sequence *steps)
+{
+    steps->place_count = 0;
+    if (++steps->generation)
+        return;
+    steps->generation = 1;
+    if (steps->places)
+        memset(steps->places, 0, steps->place_capacity * sizeof *steps->places);
+}
+
+static void grow_places(struct step_sequence *steps)
+{
+    struct step_sequence old = *steps;
+    steps->place_capacity = old.place_capacity ? 2 * old.place_capacity : 256;
+    steps->places = allocate(steps->place_capacity, sizeof *steps->places);
+    for (uint32_t i = 0; i < old.place_capacity; i++)
+        if (old.places[i].generation == steps->generation)
+            *place_of(steps, old.places[i].weight) = old.places[i];
+    free(old.places);
+}
+
+/* The place in the log where WEIGHT was read before, or -1; then AT is noted. */
+static int64_t note_weight(struct step_sequence *steps, uint64_t weight, size_t at)
+{
+    if (2 * (steps->place_count + 1) > steps->place_capacity)
+        grow_places(steps);
+    struct weight_place *place = place_of(steps, weight);
+    if (place->generation == steps->generation)
+        return place->at;
+    *place = (struct weight_place){weight, steps->generation, (uint32_t)at};
+    steps->place_count++;
+    return -1;
+}
+
+/* ---- steps that wait ---- */
+
+static void judge_oldest(struct step_sequence *steps)
+{
+    struct waiting_step *step = &steps->waiting[0];
+    struct step_counts *counts = steps->counts;
+    enum phase phase = phase_of_step(&step->facts, steps->before_known ? &steps->before : NULL,
+                                     steps->waiting_count > 1 ? &steps->waiting[1].facts : NULL,
+                                     steps->waiting_count > 2 ? &steps->waiting[2].facts : NULL);
+    counts->steps[phase]++;
+    counts->rows[phase] += step->facts.mean_rows;
+    for (size_t i = 0; i < step->count; i++)
+        count_call(counts, step->numbers[i], phase);
+    counts->held -= step->count;
+    free(step->numbers);
+    steps->before = step->facts;
+    steps->before_known = true;
+    steps->waiting_count--;
+    memmove(&steps->waiting[0], &steps->waiting[1], steps->waiting_count * sizeof steps->waiting[0]);
+}
+
+/* ---- from the log to a step ---- */
+
+struct shape_count {
+    int64_t n, k;
+    uint64_t times;
+};
+
+static struct step_facts facts_of_log(const struct logged_call *log, size_t count)
+{
+    struct step_facts facts = {0};
+    struct shape_count shapes[STEP_SHAPES_MOST];
+    const struct shape_count *last_shape = NULL;
+    bool too_many = false;
+    double rows = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct step_product *product = &log[i].product;
+        size_t s = 0;
+        if (!log[i].is_product)
+            continue;
+        if (!facts.products++)
+            facts.first_weight = product->weight;
+        else if (facts.last_rows > facts.rows)
+            facts.rows = facts.last_rows;
+        facts.last_weight = product->weight;
+        facts.last_rows = product->m;
+        rows += (double)product->m;
+        while (s < facts.shapes && (shapes[s].n != product->n || shapes[s].k != product->k))
+            s++;
+        if (s == STEP_SHAPES_MOST) {
+            too_many = true;
+            continue;
+        }
+        if (s == facts.shapes)
+            shapes[facts.shapes++] = (struct shape_count){product->n, product->k, 0};
+        shapes[s].times++;
+        last_shape = &shapes[s];
+    }
+    if (too_many)
+        facts.shapes = 0;
+    facts.projected = !too_many && last_shape && last_shape->times == 1;
+    facts.mean_rows = facts.products > 1 ? (rows - (double)facts.last_rows) / (double)(facts.products - 1) : rows;
+    return facts;
+}
+
+/* One long step must not hold its memory for as long as its thread lives. */
+static void forget_log(struct step_sequence *steps)
+{
+    enum { KEPT_CALLS = 4096 };
+    steps->counts->held -= steps->log_count;
+    steps->log_count = 0;
+    forget_places(steps);
+    if (steps->log_capacity > KEPT_CALLS) {
+        free(steps->log);
+        free(steps->places);
+        steps->log = NULL;
+        steps->places = NULL;
+        steps->log_capacity = steps->place_capacity = 0;
+    }
+}
+
+/* The log from BEGIN on becomes a step; all of it is forgotten. */
+static void end_step(struct step_sequence *steps, size_t begin)
+{
+    struct step_counts *counts = steps->counts;
+    if (steps->waiting_count == STEPS_WAITING)
+        judge_oldest(steps);
+    size_t count = steps->log_count - begin;
+    struct waiting_step *step = &steps->waiting[steps->waiting_count];
+    *step = (struct waiting_step){.facts = facts_of_log(steps->log + begin, count), .count = count};
+    if (step->facts.products) {
+        step->numbers = allocate(count, sizeof *step->numbers);
+        for (size_t i = 0; i < count; i++)
+            step->numbers[i] = steps->log[begin + i].number;
+        counts->held += count;
+        steps->waiting_count++;
+    }
+    forget_log(steps);
+}
+
+void step_sequence_add(struct step_sequence *steps, uint32_t number, bool launch, const struct step_product *product)
+{
+    if (product) {
+        int64_t seen_at = note_weight(steps, product->weight, steps->log_count);
+        if (seen_at >= 0) {
+            end_step(steps, (size_t)seen_at);
+            note_weight(steps, product->weight, 0);
+        }
+    }
+    if (steps->log_count == STEP_CALLS_MOST || steps->counts->held >= STEP_CALLS_HELD_MOST) {
+        sum_add(&steps->counts->dropped, steps->log_count);
+        forget_log(steps);
+        if (product)
+            note_weight(steps, product->weight, 0);
+    }
+    steps->log = allocate_grow(steps->log, steps->log_count, &steps->log_capacity, sizeof *steps->log);
+    struct logged_call *call = &steps->log[steps->log_count++];
+    *call = (struct logged_call){.number = step_call_number(number, launch), .is_product = product != NULL};
+    if (product)
+        call->product = *product;
+    steps->counts->held++;
+}
+
+struct step_sequence *step_sequence_open(struct step_counts *counts)
+{
+    struct step_sequence *steps = allocate(1, sizeof *steps);
+    steps->counts = counts;
+    steps->generation = 1;
+    return steps;
+}
+
+void step_sequence_break(struct step_sequence *steps)
+{
+    end_step(steps, 0);
+    while (steps->waiting_count)
+        judge_oldest(steps);
+    steps->before_known = false;
+}
+
+void step_sequence_close(struct step_sequence *steps)
+{
+    if (!steps)
+        return;
+    steps->counts->held -= steps->log_count;
+    for (size_t i = 0; i < steps->waiting_count; i++) {
+        steps->counts->held -= steps->waiting[i].count;
+        free(steps->waiting[i].numbers);
+    }
+    free(steps->log);
+    free(steps->places);
+    free(steps);
+}

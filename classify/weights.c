@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators of one weight brought together, and what could be done about each: differences of times at the roof. */
+#include "classify/weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+#include "classify/index_map.h"
+#include "classify/roof_time.h"
+#include "classify/session.h"
+
+static const struct gemm_scales no_scales;
+static const struct gemm_scales scales_of_4_bit = {16, 1, 128, 0}; /* a 16-bit scale for each 128 along K */
+
+enum { PARTIAL_SUM_BYTES = 4 }; /* split-K adds up in fp32 */
+
+const char *gemm_side_name(enum gemm_side side)
+{
+    static const char *const names[] = {
+        [GEMM_SIDE_NONE] = NULL,
+        [GEMM_SIDE_M] = "M",
+        [GEMM_SIDE_N] = "N",
+        [GEMM_SIDE_K] = "K",
+    };
+    return names[side];
+}
+
+const char *weight_change_name(enum weight_change change)
+{
+    static const char *const names[WEIGHT_CHANGE_COUNT] = {
+        [WEIGHT_BATCH] = "batch", [WEIGHT_FUSE] = "fuse",   [WEIGHT_SPLIT_K] = "split_k",
+        [WEIGHT_8_BIT] = "8_bit", [WEIGHT_4_BIT] = "4_bit",
+    };
+    return (unsigned)change < WEIGHT_CHANGE_COUNT ? names[change] : NULL;
+}
+
+static enum gemm_side side_of(enum gemm_dimension dimension)
+{
+    static const enum gemm_side sides[] = {
+        [GEMM_DIMENSION_NONE] = GEMM_SIDE_NONE,
+        [GEMM_DIMENSION_M] = GEMM_SIDE_M,
+        [GEMM_DIMENSION_N] = GEMM_SIDE_N,
+        [GEMM_DIMENSION_K] = GEMM_SIDE_K,
+    };
+    return sides[dimension];
+}
+
+/* ---- which operators ---- */
+
+static bool has_weight(const struct operator_row *op)
+{
+    return op->of_call && (op->kind == OPERATOR_GEMM || op->kind == OPERATOR_GEMV) && op->work.shape_known &&
+           op->work.weight != WORK_WEIGHT_NONE && op->work.m > 0 && op->work.n > 0 && op->work.k > 0 &&
+           op->work.batch > 0;
+}
+
+/* The library's rule takes the second operand of an attention's products for weights. */
+static bool *find_attention_operators(const struct session *session)
+{
+    bool *is_attention = allocate(session->operator_count, sizeof *is_attention);
+    for (size_t i = 0; i < session->naive_attention_count; i++) {
+        is_attention[session->naive_attention[i].scores] = true;
+        is_attention[session->naive_attention[i].output] = true;
+    }
+    return is_attention;
+}
+
+static struct weight_row *weight_of(struct session *session, struct index_map *map, size_t *capacity,
+                                    const struct operator_row *op)
+{
+    int64_t key[9] = {op->device, op->work.n, op->work.k, op->work.batch, op->work.path};
+    for (int i = 0; i < 4; i++)
+        key[5 + i] = (int64_t)op->work.type[i].type << 32 | op->work.type[i].bits << 1 | op->work.type[i].complex;
+    uint32_t *index = index_map_at(map, trace_hash(key, (uint32_t)sizeof key), (uint64_t)op->work.n);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)session->weight_count;
+        session->weights = allocate_grow(session->weights, session->weight_count, capacity, sizeof *session->weights);
+        struct weight_row *added = &session->weights[session->weight_count++];
+        *added = (struct weight_row){
+            .device = op->device,
+            .n = op->work.n,
+            .k = op->work.k,
+            .batch = op->work.batch,
+            .path = op->work.path,
+            .sibling_group = WEIGHT_NO_GROUP,
+        };
+        memcpy(added->type, op->work.type, sizeof added->type);
+    }
+    return &session->weights[*index];
+}
+
+/* Operators are sorted, longest time first, and so each weight's are. */
+static void group_operators(struct session *session)
+{
+    struct index_map map = {0};
+    size_t capacity = 0, *capacities = NULL, capacities_size = 0;
+    bool *is_attention = find_attention_operators(session);
+    for (size_t i = 0; i < session->operator_count; i++) {
+        const struct operator_row *op = &session->operators[i];
+        if (!has_weight(op) || is_attention[i])
+            continue;
+        struct weight_row *weight = weight_of(session, &map, &capacity, op);
+        size_t w = (size_t)(weight - session->weights);
+        if (w >= capacities_size) {
+            capacities = allocate_grow(capacities, w, &capacities_size, sizeof *capacities);
+            memset(capacities + w, 0, (capacities_size - w) * sizeof *capacities);
+        }
+        weight->operators =
+            allocate_grow(weight->operators, weight->operator_count, &capacities[w], sizeof *weight->operators);
+        weight->operators[weight->operator_count++] = i;
+    }
+    free(capacities);
+    free(is_attention);
+    index_map_free(&map);
+}
+
+/* ---- facts ---- */
+
+static uint64_t executions_of(const struct operator_row *op)
+{
+    return op->calls > op->executions ? op->calls : op->executions;
+}
+
+static const struct operator_row *operator_at(const struct session *session, const struct weight_row *weight, size_t i)
+{
+    return &session->operators[weight->operators[i]];
+}
+
+struct rows_executed {
+    int64_t m;
+    uint64_t times;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct rows_executed *x = a, *y = b;
+    return (x->m > y->m) - (x->m < y->m);
+}
+
+/* Nearest rank: the least M that PERCENT of the executions don't exceed. */
+static int64_t percentile(const struct rows_executed *rows, size_t count, double all, double percent)
+{
+    double rank = ceil(percent / 100 * all), seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        seen += (double)rows[i].times;
+        if (seen >= rank)
+            return rows[i].m;
+    }
+    return rows[count - 1].m;
+}
+
+static void find_rows(const struct session *session, struct weight_row *weight)
+{
+    struct rows_executed *rows = allocate(weight->operator_count, sizeof *rows);
+    double all = 0;
+    for (size_t i = 0; i < weight->operator_count; i++) {
+        const struct operator_row *op = operator_at(session, weight, i);
+        rows[i] = (struct rows_executed){op->work.m, executions_of(op)};
+        all += (double)rows[i].times;
+    }
+    qsort(rows, weight->operator_count, sizeof *rows, compare_rows);
+    weight->m_min = rows[0].m;
+    weight->m_max = rows[weight->operator_count - 1].m;
+    weight->m_p50 = percentile(rows, weight->operator_count, all, 50);
+    weight->m_p90 = percentile(rows, weight->operator_count, all, 90);
+    free(rows);
+}
+
+static void find_times(const struct session *session, struct weight_row *weight)
+{
+    double shares = 0;
+    for (size_t i = 0; i < weight->operator_count; i++) {
+        const struct operator_row *op = operator_at(session, weight, i);
+        sum_add(&weight->executions, executions_of(op));
+        sum_add(&weight->time_ns, op->time_ns);
+        weight->timed |= op->timed;
+        weight->starved |= (op->roofline.flags & ROOFLINE_STARVED) != 0;
+        weight->skinny |= op->roofline.intensity < op->roofline.ridge;
+        shares += op->share;
+    }
+    weight->share = shares;
+}
+
+static void find_ridge(const struct session *session, struct weight_row *weight)
+{
+    const struct operator_row *first = operator_at(session, weight, 0);
+    struct gemm_ridge ridge = gemm_work_ridge(&first->work.model, first->roofline.ridge);
+    struct gemm_model median = gemm_with_rows(&first->work.model, weight->m_p50);
+    struct gemm_work work;
+    gemm_work(&median, &work);
+    weight->rows_at_ridge = ridge.rows;
+    weight->intensity_limit = ridge.cap;
+    weight->limited_by = isinf(ridge.rows) ? side_of(ridge.caps_at) : GEMM_SIDE_NONE;
+    weight->short_side = side_of(work.dominant);
+
+    double executions = 0, below = 0, time = 0, time_below = 0;
+    for (size_t i = 0; i < weight->operator_count; i++) {
+        const struct operator_row *op = operator_at(session, weight, i);
+        executions += (double)executions_of(op);
+        time += (double)op->time_ns;
+        if (!((double)op->work.m < weight->rows_at_ridge))
+            continue;
+        below += (double)executions_of(op);
+        time_below += (double)op->time_ns;
+    }
+    bool known = !isnan(weight->rows_at_ridge);
+    weight->executions_below = known && executions > 0 ? below / executions : NAN;
+    weight->time_below = known && time > 0 ? time_below / time : NAN;
+}
+
+static void find_fill(const struct session *session, struct weight_row *weight)
+{
+    const struct operator_row *longest = operator_at(session, weight, 0);
+    weight->blocks = longest->widest_blocks;
+    weight->sm_count = roof_sm_count(session, weight->device);
+    weight->fill = roof_fill_of_operator(session, longest);
+}
+
+/* ---- changes ---- */
+
+static double roof_of_model(const struct session *session, const struct weight_row *weight,
+                            const struct gemm_model *model)
+{
+    struct gemm_work work;
+    gemm_work(model, &work);
+    return roof_time_ns(session, weight->device, weight->path, work.flops, work.bytes);
+}
+
+/* The rows of all executions below M* in calls of M* rows, where the compute roof alone counts; where there are fewer than
+ * M* of them, in one call. Without an M* there is no number of rows to aim at. */
+static double saved_by_batching(const struct session *session, const struct weight_row *weight)
+{
+    double rows = 0, now = 0, flops_per_row = NAN, bytes_per_row = NAN, bytes_fixed = NAN;
+    if (!isfinite(weight->rows_at_ridge))
+        return NAN;
+    for (size_t i = 0; i < weight->operator_count; i++) {
+        const struct operator_row *op = operator_at(session, weight, i);
+        double times = (double)executions_of(op);
+        if (!((double)op->work.m < weight->rows_at_ridge))
+            continue;
+        if (isnan(flops_per_row)) { /* of the longest of them: others differ by bias and C at most */
+            struct gemm_work work;
+            gemm_work(&op->work.model, &work);
+            flops_per_row = work.flops_per_row;
+            bytes_per_row = work.bytes_per_row;
+            bytes_fixed = work.bytes_fixed;
+        }
+        rows += times * (double)op->work.m;
+        now += times * roof_of_model(session, weight, &op->work.model);
+    }
+    if (rows == 0)
+        return 0;
+    double calls = fmax(1, rows / weight->rows_at_ridge);
+    return now - roof_time_ns(session, weight->device, weight->path, rows * flops_per_row,
+                              rows * bytes_per_row + calls * bytes_fixed);
+}
+
+/* Partial sums are written and read; of all numbers of splits up to one wave the best. */
+static double saved_by_splitting(const struct session *session, const struct weight_row *weight)
+{
+    double saved = 0;
+    bool judged = false; /* of persistent kernels nothing is claimed */
+    if (weight->sm_count <= 0)
+        return NAN;
+    for (size_t i = 0; i < weight->operator_count; i++) {
+        const struct operator_row *op = operator_at(session, weight, i);
+        double fill = roof_fill_of_operator(session, op), blocks = (double)op->widest_blocks;
+        double flops = op->work.flops, bytes = op->work.bytes;
+        double sums = (double)op->work.m * (double)op->work.n * (double)op->work.batch * PARTIAL_SUM_BYTES * 2;
+        if (op->persistent)
+            continue;
+        if (!op->widest_blocks)
+            return NAN;
+        judged = true;
+        if (blocks >= weight->sm_count)
+            continue;
+        double now = roof_filled_ns(session, weight->device, weight->path, fill, flops, bytes), best = now;
+        for (double splits = 2; splits * blocks <= weight->sm_count; splits++) {
+            double split_fill = roof_fill(splits * blocks, weight->sm_count);
+            best = fmin(
+                best, roof_filled_ns(session, weight->device, weight->path, split_fill, flops, bytes + splits * sums));
+        }
+        saved += (double)executions_of(op) * (now - best);
+    }
+    return judged ? saved : NAN;
+}
+
+/* The multipliers work on what the activations are: the path stays. */
+static double saved_by_bits(const struct session *session, const struct weight_row *weight, double bits,
+                            struct gemm_scales scales)
+{
+    double saved = 0;
+    if (operator_at(session, weight, 0)->work.model.complex)
+        return NAN; /* nobody stores complex weights in so few bits */
+    for (size_t i = 0; i < weight->operator_count; i++) {
+        const struct operator_row *op = operator_at(session, weight, i);
+        struct gemm_model smaller = gemm_with_weight(&op->work.model, bits, scales);
+        double gain = roof_of_model(session, weight, &op->work.model) - roof_of_model(session, weight, &smaller);
+        saved += (double)executions_of(op) * (gain > 0 || isnan(gain) ? gain : 0);
+    }
+    return saved;
+}
+
+static void find_savings(const struct session *session, struct weight_row *weight)
+{
+    double saved[WEIGHT_CHANGE_COUNT] = {
+        [WEIGHT_BATCH] = saved_by_batching(session, weight),
+        [WEIGHT_SPLIT_K] = saved_by_splitting(session, weight),
+        [WEIGHT_8_BIT] = saved_by_bits(session, weight, 8, no_scales),
+        [WEIGHT_4_BIT] = saved_by_bits(session, weight, 4, scales_of_4_bit),
+    };
+    for (int c = 0; c < WEIGHT_CHANGE_COUNT; c++)
+        weight->saved_ns[c] = roof_saved_ns(session, weight->device, saved[c]);
+}
+
+/* A group's saving in equal parts to its calls, so that the weights' sum is the groups'. Groups come most saved first. */
+static void share_out_fusing(struct session *session)
+{
+    size_t *weight_of_operator = allocate(session->operator_count, sizeof *weight_of_operator); /* plus one; 0: none */
+    for (size_t w = 0; w < session->weight_count; w++)
+        for (size_t i = 0; i < session->weights[w].operator_count; i++)
+            weight_of_operator[session->weights[w].operators[i]] = w + 1;
+    for (size_t g = 0; g < session->sibling_group_count; g++) {
+        const struct sibling_group *group = &session->sibling_groups[g];
+        for (size_t i = 0; i < group->count; i++) {
+            size_t w = weight_of_operator[group->operators[i]];
+            if (!w)
+                continue;
+            struct weight_row *weight = &session->weights[w - 1];
+            if (weight->sibling_group == WEIGHT_NO_GROUP)
+                weight->sibling_group = (int)g;
+            weight->saved_ns[WEIGHT_FUSE] += group->saved_ns / (double)group->count;
+        }
+    }
+    free(weight_of_operator);
+}
+
+/* ---- the whole ---- */
+
+static int compare_weights(const void *a, const void *b)
+{
+    const struct weight_row *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? 1 : -1;
+    return (x->operators[0] > y->operators[0]) - (x->operators[0] < y->operators[0]);
+}
+
+void weights_find(struct session *session)
+{
+    group_operators(session);
+    for (size_t w = 0; w < session->weight_count; w++) {
+        struct weight_row *weight = &session->weights[w];
+        find_times(session, weight);
+        find_rows(session, weight);
+        find_ridge(session, weight);
+        find_fill(session, weight);
+        find_savings(session, weight);
+    }
+    share_out_fusing(session);
+    if (session->weight_count)
+        qsort(session->weights, session->weight_count, sizeof *session->weights, compare_weights);
+}
+
+void weights_free(struct session *session)
+{
+    for (size_t w = 0; w < session->weight_count; w++)
+        free(session->weights[w].operators);
+    free(session->weights);
+    free(session->sibling_groups);
+    free(session->naive_attention);
+}
