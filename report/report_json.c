@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One function for each object of JSON.md. What is not known is null, which is what json_real() and json_string() are
- * never asked for: NAN and broken UTF-8 stop in the helpers below. */
+/* One function for each object of JSON.md. */
 #include "report/report_json.h"
 
 #include <jansson.h>
@@ -8,45 +7,11 @@
 #include <stdlib.h>
 
 #include "report/demangle.h"
-#include "report/safe_text.h"
+#include "report/json_value.h"
 #include "report/status_name.h"
+#include "report/weights_json.h"
 
 enum { SCHEMA = 1 };
-
-static json_t *text_or_null(const char *text)
-{
-    if (!text)
-        return json_null();
-    char *safe = safe_text_utf8(text);
-    json_t *value = json_string(safe);
-    free(safe);
-    return value;
-}
-
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *count(uint64_t value)
-{
-    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-static json_t *count_or_null(bool known, uint64_t value)
-{
-    return known ? count(value) : json_null();
-}
-
-static json_t *size_or_null(int64_t value)
-{
-    return value < 0 ? json_null() : json_integer(value);
-}
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-    json_object_set_new(object, key, value);
-}
 
 /* ---- devices ---- */
 
@@ -56,14 +21,14 @@ static json_t *roof_of(const struct session_device *device, enum gpu_path path)
     double flops = device_roofs_flops_per_second(&device->roofs, path);
     double bytes = device_roofs_bytes_per_second(&device->roofs);
     json_t *roof = json_object();
-    set(roof, "type", text_or_null(number_type_name(info->type)));
-    set(roof, "accumulate", text_or_null(number_type_name(info->accumulate)));
-    set(roof, "unit", text_or_null(info->unit));
-    set(roof, "flops_per_second", real_or_null(flops));
-    set(roof, "bytes_per_second", real_or_null(bytes));
-    set(roof, "ridge", real_or_null(flops / bytes));
-    set(roof, "source", text_or_null(device->roofs.spec->source));
-    set(roof, "confidence", text_or_null(device->roofs.spec->confidence));
+    json_value_set(roof, "type", json_value_text(number_type_name(info->type)));
+    json_value_set(roof, "accumulate", json_value_text(number_type_name(info->accumulate)));
+    json_value_set(roof, "unit", json_value_text(info->unit));
+    json_value_set(roof, "flops_per_second", json_value_real(flops));
+    json_value_set(roof, "bytes_per_second", json_value_real(bytes));
+    json_value_set(roof, "ridge", json_value_real(flops / bytes));
+    json_value_set(roof, "source", json_value_text(device->roofs.spec->source));
+    json_value_set(roof, "confidence", json_value_text(device->roofs.spec->confidence));
     return roof;
 }
 
@@ -80,15 +45,15 @@ static json_t *clocks_object(const struct held_clock *clocks)
 {
     json_t *object = json_object(), *reasons = json_object();
     for (int bit = 0; held_clock_reason_name(bit); bit++)
-        set(reasons, held_clock_reason_name(bit), real_or_null(clocks->reason_share[bit]));
-    set(object, "readings", count(clocks->readings));
-    set(object, "readings_under_load", count(clocks->readings_under_load));
-    set(object, "sm_clock_hz", real_or_null(clocks->sm_hz));
-    set(object, "sm_clock_lowest_hz", real_or_null(clocks->sm_hz_lowest));
-    set(object, "memory_clock_hz", real_or_null(clocks->memory_hz));
-    set(object, "power_w", real_or_null(clocks->power_w));
-    set(object, "temperature_highest_c", real_or_null(clocks->temperature_c_highest));
-    set(object, "throttle_share", reasons);
+        json_value_set(reasons, held_clock_reason_name(bit), json_value_real(clocks->reason_share[bit]));
+    json_value_set(object, "readings", json_value_count(clocks->readings));
+    json_value_set(object, "readings_under_load", json_value_count(clocks->readings_under_load));
+    json_value_set(object, "sm_clock_hz", json_value_real(clocks->sm_hz));
+    json_value_set(object, "sm_clock_lowest_hz", json_value_real(clocks->sm_hz_lowest));
+    json_value_set(object, "memory_clock_hz", json_value_real(clocks->memory_hz));
+    json_value_set(object, "power_w", json_value_real(clocks->power_w));
+    json_value_set(object, "temperature_highest_c", json_value_real(clocks->temperature_c_highest));
+    json_value_set(object, "throttle_share", reasons);
     return object;
 }
 
@@ -99,22 +64,23 @@ static json_t *device_object(const struct session_device *device)
     uint64_t span = busy->last_ns - busy->first_ns;
     const struct gpu_spec *spec = device->roofs.spec;
     json_t *object = json_object();
-    set(object, "name", text_or_null(device->described ? facts->name : NULL));
-    set(object, "spec", text_or_null(spec ? spec->key : NULL));
-    set(object, "ordinal", json_integer(facts->ordinal));
-    set(object, "pci_device_id", count_or_null(device->described && facts->pci_device_id, facts->pci_device_id));
-    set(object, "sm_count", size_or_null(device->described ? facts->sm_count : TRACE_UNKNOWN));
-    set(object, "memory_bytes", size_or_null(device->described ? facts->memory_bytes : TRACE_UNKNOWN));
-    set(object, "mig", device->described && facts->mig >= 0 ? json_boolean(facts->mig) : json_null());
-    set(object, "simulated", device->described ? json_boolean(facts->simulated == 1) : json_null());
-    set(object, "gpu_busy_ns", count_or_null(busy->known, busy->covered_ns));
-    set(object, "span_ns", count_or_null(busy->known, span));
-    set(object, "idle_ns", count_or_null(busy->known, span - busy->covered_ns));
-    set(object, "copy_ns", count_or_null(busy->known, device->copy_ns));
-    set(object, "kernel_ns", count_or_null(busy->known, device->kernel_ns));
-    set(object, "floor_ns", real_or_null(device->floor_ns));
-    set(object, "roofs", roofs_of(device));
-    set(object, "clocks", clocks_object(&device->clocks));
+    json_value_set(object, "name", json_value_text(device->described ? facts->name : NULL));
+    json_value_set(object, "spec", json_value_text(spec ? spec->key : NULL));
+    json_value_set(object, "ordinal", json_integer(facts->ordinal));
+    json_value_set(object, "pci_device_id",
+                   json_value_count_if(device->described && facts->pci_device_id, facts->pci_device_id));
+    json_value_set(object, "sm_count", json_value_size(device->described ? facts->sm_count : TRACE_UNKNOWN));
+    json_value_set(object, "memory_bytes", json_value_size(device->described ? facts->memory_bytes : TRACE_UNKNOWN));
+    json_value_set(object, "mig", device->described && facts->mig >= 0 ? json_boolean(facts->mig) : json_null());
+    json_value_set(object, "simulated", device->described ? json_boolean(facts->simulated == 1) : json_null());
+    json_value_set(object, "gpu_busy_ns", json_value_count_if(busy->known, busy->covered_ns));
+    json_value_set(object, "span_ns", json_value_count_if(busy->known, span));
+    json_value_set(object, "idle_ns", json_value_count_if(busy->known, span - busy->covered_ns));
+    json_value_set(object, "copy_ns", json_value_count_if(busy->known, device->copy_ns));
+    json_value_set(object, "kernel_ns", json_value_count_if(busy->known, device->kernel_ns));
+    json_value_set(object, "floor_ns", json_value_real(device->floor_ns));
+    json_value_set(object, "roofs", roofs_of(device));
+    json_value_set(object, "clocks", clocks_object(&device->clocks));
     return object;
 }
 
@@ -124,7 +90,7 @@ static json_t *provenance_object(const double share[SESSION_PROVENANCE_COUNT])
 {
     json_t *object = json_object();
     for (int p = TRACE_EXACT; p < SESSION_PROVENANCE_COUNT; p++)
-        set(object, provenance_name(p), real_or_null(share[p]));
+        json_value_set(object, provenance_name(p), json_value_real(share[p]));
     return object;
 }
 
@@ -132,32 +98,34 @@ static json_t *coverage_object(const struct session_coverage *c)
 {
     json_t *object = json_object();
     bool known = c->kernels_known, timed = !isnan(c->gpu_time_ns);
-    set(object, "processes_timed", count(c->processes_timed));
-    set(object, "processes_untimed", count(c->processes_untimed));
-    set(object, "calls", count(c->calls));
-    set(object, "failed_calls", count(c->failed_calls));
-    set(object, "in_flight", count(c->in_flight));
-    set(object, "launches", count(c->launches));
-    set(object, "failed_launches", count(c->failed_launches));
-    set(object, "calls_missing", count(c->calls_missing));
-    set(object, "launches_missing", count(c->launches_missing));
-    set(object, "kernels", count_or_null(known, c->kernels));
-    set(object, "kernels_untimed", count_or_null(known, c->kernels_untimed));
-    set(object, "kernels_unjoined", count_or_null(known, c->kernels_unjoined));
-    set(object, "graph_kernels_unjoined", count_or_null(known, c->graph_kernels_unjoined));
-    set(object, "graph_time_unjoined_ns", count_or_null(timed, c->graph_time_unjoined_ns));
-    set(object, "copies", count_or_null(known, c->copies));
-    set(object, "records_dropped", count(c->records_dropped));
-    set(object, "records_damaged", count(c->records_damaged));
-    set(object, "records_unknown", count(c->records_unknown));
-    set(object, "blocks_damaged", count(c->blocks_damaged));
-    set(object, "buffers_lost", count(c->buffers_lost));
-    set(object, "traces_cut", count(c->traces_cut));
+    json_value_set(object, "processes_timed", json_value_count(c->processes_timed));
+    json_value_set(object, "processes_untimed", json_value_count(c->processes_untimed));
+    json_value_set(object, "calls", json_value_count(c->calls));
+    json_value_set(object, "failed_calls", json_value_count(c->failed_calls));
+    json_value_set(object, "in_flight", json_value_count(c->in_flight));
+    json_value_set(object, "launches", json_value_count(c->launches));
+    json_value_set(object, "failed_launches", json_value_count(c->failed_launches));
+    json_value_set(object, "calls_missing", json_value_count(c->calls_missing));
+    json_value_set(object, "launches_missing", json_value_count(c->launches_missing));
+    json_value_set(object, "kernels", json_value_count_if(known, c->kernels));
+    json_value_set(object, "kernels_untimed", json_value_count_if(known, c->kernels_untimed));
+    json_value_set(object, "kernels_unjoined", json_value_count_if(known, c->kernels_unjoined));
+    json_value_set(object, "graph_kernels_unjoined", json_value_count_if(known, c->graph_kernels_unjoined));
+    json_value_set(object, "graph_time_unjoined_ns", json_value_count_if(timed, c->graph_time_unjoined_ns));
+    json_value_set(object, "copies", json_value_count_if(known, c->copies));
+    json_value_set(object, "records_dropped", json_value_count(c->records_dropped));
+    json_value_set(object, "records_damaged", json_value_count(c->records_damaged));
+    json_value_set(object, "records_unknown", json_value_count(c->records_unknown));
+    json_value_set(object, "blocks_damaged", json_value_count(c->blocks_damaged));
+    json_value_set(object, "buffers_lost", json_value_count(c->buffers_lost));
+    json_value_set(object, "traces_cut", json_value_count(c->traces_cut));
+    json_value_set(object, "sequences_dropped", json_value_count(c->sequences_dropped));
     /* A sum of sums may be beyond JSON's integers: then it is no integer. */
     bool is_integer = timed && c->gpu_time_ns < 9e18;
-    set(object, "gpu_time_ns", is_integer ? json_integer((json_int_t)c->gpu_time_ns) : real_or_null(c->gpu_time_ns));
-    set(object, "launch_share", provenance_object(c->launch_share));
-    set(object, "gpu_time_share", provenance_object(c->gpu_time_share));
+    json_value_set(object, "gpu_time_ns",
+                   is_integer ? json_integer((json_int_t)c->gpu_time_ns) : json_value_real(c->gpu_time_ns));
+    json_value_set(object, "launch_share", provenance_object(c->launch_share));
+    json_value_set(object, "gpu_time_share", provenance_object(c->gpu_time_share));
     return object;
 }
 
@@ -176,9 +144,9 @@ static json_t *in_flight_array(const struct session_process *process)
         json_t *object = json_object(), *arguments = json_array();
         for (size_t j = 0; j < sizeof call->argument / sizeof call->argument[0]; j++)
             json_array_append_new(arguments, json_integer(call->argument[j]));
-        set(object, "tid", count(call->tid));
-        set(object, "name", text_or_null(call->entry));
-        set(object, "arguments", arguments);
+        json_value_set(object, "tid", json_value_count(call->tid));
+        json_value_set(object, "name", json_value_text(call->entry));
+        json_value_set(object, "arguments", arguments);
         json_array_append_new(array, object);
     }
     return array;
@@ -190,9 +158,9 @@ static json_t *notes_array(const struct session_process *process)
     for (size_t i = 0; i < process->note_count; i++) {
         const struct joined_note *note = &process->notes[i];
         json_t *object = json_object();
-        set(object, "code", text_or_null(note_name(note->code)));
-        set(object, "value", json_integer(note->value));
-        set(object, "text", text_or_null(note->text));
+        json_value_set(object, "code", json_value_text(note_name(note->code)));
+        json_value_set(object, "value", json_integer(note->value));
+        json_value_set(object, "text", json_value_text(note->text));
         json_array_append_new(array, object);
     }
     return array;
@@ -201,26 +169,26 @@ static json_t *notes_array(const struct session_process *process)
 static json_t *process_object(const struct session_process *process)
 {
     json_t *object = json_object();
-    set(object, "pid", size_or_null(process->pid));
-    set(object, "parent", size_or_null(process->parent_pid));
-    set(object, "command", text_or_null(process->command));
-    set(object, "hook_level", text_or_null(process->hook_level));
-    set(object, "timing", text_or_null(timing_name(process->timing)));
-    set(object, "timing_detail", text_or_null(process->timing_text));
-    set(object, "timing_cut", json_boolean(process->timing_cut));
-    set(object, "end", text_or_null(process->end));
-    set(object, "trace", text_or_null(process->file));
-    set(object, "trace_cut", json_boolean(process->stats.cut_short));
-    set(object, "calls", count(process->calls));
-    set(object, "failed_calls", count(process->failed_calls));
-    set(object, "launches", count(process->launches));
-    set(object, "kernels", count_or_null(process->timed, process->kernels));
-    set(object, "calls_missing", count(process->calls_missing));
-    set(object, "launches_missing", count(process->launches_missing));
-    set(object, "records_dropped", count(process->records_dropped));
-    set(object, "calls_unseen", json_boolean(session_process_asks_unseen(process)));
-    set(object, "in_flight", in_flight_array(process));
-    set(object, "notes", notes_array(process));
+    json_value_set(object, "pid", json_value_size(process->pid));
+    json_value_set(object, "parent", json_value_size(process->parent_pid));
+    json_value_set(object, "command", json_value_text(process->command));
+    json_value_set(object, "hook_level", json_value_text(process->hook_level));
+    json_value_set(object, "timing", json_value_text(timing_name(process->timing)));
+    json_value_set(object, "timing_detail", json_value_text(process->timing_text));
+    json_value_set(object, "timing_cut", json_boolean(process->timing_cut));
+    json_value_set(object, "end", json_value_text(process->end));
+    json_value_set(object, "trace", json_value_text(process->file));
+    json_value_set(object, "trace_cut", json_boolean(process->stats.cut_short));
+    json_value_set(object, "calls", json_value_count(process->calls));
+    json_value_set(object, "failed_calls", json_value_count(process->failed_calls));
+    json_value_set(object, "launches", json_value_count(process->launches));
+    json_value_set(object, "kernels", json_value_count_if(process->timed, process->kernels));
+    json_value_set(object, "calls_missing", json_value_count(process->calls_missing));
+    json_value_set(object, "launches_missing", json_value_count(process->launches_missing));
+    json_value_set(object, "records_dropped", json_value_count(process->records_dropped));
+    json_value_set(object, "calls_unseen", json_boolean(session_process_asks_unseen(process)));
+    json_value_set(object, "in_flight", in_flight_array(process));
+    json_value_set(object, "notes", notes_array(process));
     return object;
 }
 
@@ -229,7 +197,7 @@ static json_t *process_object(const struct session_process *process)
 static json_t *operation_or_null(uint8_t operation)
 {
     static const char *const names[] = {"N", "T", "C"};
-    return text_or_null(operation < sizeof names / sizeof names[0] ? names[operation] : NULL);
+    return json_value_text(operation < sizeof names / sizeof names[0] ? names[operation] : NULL);
 }
 
 static json_t *cublas_object(const struct operator_row *op)
@@ -237,11 +205,11 @@ static json_t *cublas_object(const struct operator_row *op)
     if (!op->of_call)
         return json_null();
     json_t *object = json_object();
-    set(object, "m", size_or_null(op->signature.m));
-    set(object, "n", size_or_null(op->signature.n));
-    set(object, "k", size_or_null(op->signature.k));
-    set(object, "transa", operation_or_null(op->signature.trans_a));
-    set(object, "transb", operation_or_null(op->signature.trans_b));
+    json_value_set(object, "m", json_value_size(op->signature.m));
+    json_value_set(object, "n", json_value_size(op->signature.n));
+    json_value_set(object, "k", json_value_size(op->signature.k));
+    json_value_set(object, "transa", operation_or_null(op->signature.trans_a));
+    json_value_set(object, "transb", operation_or_null(op->signature.trans_b));
     return object;
 }
 
@@ -258,15 +226,16 @@ static void set_shape(json_t *object, const struct operator_row *op)
 {
     static const char *const keys[] = {"type_a", "type_b", "type_c", "type_d"};
     static const char *const weights[] = {[WORK_WEIGHT_A] = "a", [WORK_WEIGHT_B] = "b"};
-    set(object, "m", size_or_null(op->of_call ? op->work.m : TRACE_UNKNOWN));
-    set(object, "n", size_or_null(op->of_call ? op->work.n : TRACE_UNKNOWN));
-    set(object, "k", size_or_null(op->of_call ? op->work.k : TRACE_UNKNOWN));
-    set(object, "batch", size_or_null(op->of_call ? op->work.batch : TRACE_UNKNOWN));
-    set(object, "weight", text_or_null(weights[op->work.weight]));
-    set(object, "cublas", cublas_object(op));
+    json_value_set(object, "m", json_value_size(op->of_call ? op->work.m : TRACE_UNKNOWN));
+    json_value_set(object, "n", json_value_size(op->of_call ? op->work.n : TRACE_UNKNOWN));
+    json_value_set(object, "k", json_value_size(op->of_call ? op->work.k : TRACE_UNKNOWN));
+    json_value_set(object, "batch", json_value_size(op->of_call ? op->work.batch : TRACE_UNKNOWN));
+    json_value_set(object, "weight", json_value_text(weights[op->work.weight]));
+    json_value_set(object, "cublas", cublas_object(op));
     for (int i = 0; i < 4; i++)
-        set(object, keys[i], text_or_null(op->of_call ? number_format_name(op->work.type[i]) : NULL));
-    set(object, "type_compute", text_or_null(op->of_call ? number_type_name(op->work.type_compute) : NULL));
+        json_value_set(object, keys[i], json_value_text(op->of_call ? number_format_name(op->work.type[i]) : NULL));
+    json_value_set(object, "type_compute",
+                   json_value_text(op->of_call ? number_type_name(op->work.type_compute) : NULL));
 }
 
 static json_t *display_name_or_null(const struct operator_row *op, struct demangler *demangler)
@@ -274,7 +243,7 @@ static json_t *display_name_or_null(const struct operator_row *op, struct demang
     if (!op->name)
         return json_null();
     char *name = demangler_name(demangler, op->name);
-    json_t *value = text_or_null(name);
+    json_t *value = json_value_text(name);
     free(name);
     return value;
 }
@@ -284,31 +253,33 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     const struct roofline *roofline = &op->roofline;
     bool rates = op->of_call && op->work.shape_known;
     json_t *object = json_object();
-    set(object, "kind", text_or_null(operator_kind_name(op->kind)));
-    set(object, "name", text_or_null(op->name));
-    set(object, "display_name", display_name_or_null(op, demangler));
-    set(object, "device", size_or_null(op->device));
+    json_value_set(object, "kind", json_value_text(operator_kind_name(op->kind)));
+    json_value_set(object, "name", json_value_text(op->name));
+    json_value_set(object, "display_name", display_name_or_null(op, demangler));
+    json_value_set(object, "device", json_value_size(op->device));
     set_shape(object, op);
-    set(object, "calls", count_or_null(op->calls_known, op->calls));
-    set(object, "executions", count_or_null(op->of_call && op->timed, op->executions));
-    set(object, "kernels", count_or_null(op->timed, op->kernels));
-    set(object, "blocks", count_or_null(op->widest_blocks, op->widest_blocks));
-    set(object, "time_ns", count_or_null(op->timed && op->kernels, op->time_ns));
-    set(object, "share", op->timed && op->kernels ? real_or_null(op->share) : json_null());
-    set(object, "flops", real_or_null(op->flops));
-    set(object, "bytes", real_or_null(op->bytes));
-    set(object, "intensity", real_or_null(roofline->intensity));
-    set(object, "intensity_kv", json_null());
-    set(object, "ridge", real_or_null(roofline->ridge));
-    set(object, "m_star", real_or_null(op->rows_at_ridge));
-    set(object, "t_roof_ns", real_or_null(op->t_roof_ns));
-    set(object, "bound", text_or_null(bound_name(roofline->bound)));
-    set(object, "bound_kv", json_null());
-    set(object, "flags", flags_array(roofline->flags));
-    set(object, "flops_per_second", rates ? real_or_null(roofline->flops_per_second) : json_null());
-    set(object, "bytes_per_second", rates ? real_or_null(roofline->bytes_per_second) : json_null());
-    set(object, "roof_fraction", real_or_null(roofline->roof_fraction));
-    set(object, "shape_source", text_or_null(provenance_name(op->shape_source)));
+    json_value_set(object, "calls", json_value_count_if(op->calls_known, op->calls));
+    json_value_set(object, "executions", json_value_count_if(op->of_call && op->timed, op->executions));
+    json_value_set(object, "kernels", json_value_count_if(op->timed, op->kernels));
+    json_value_set(object, "blocks", json_value_count_if(op->widest_blocks, op->widest_blocks));
+    json_value_set(object, "time_ns", json_value_count_if(op->timed && op->kernels, op->time_ns));
+    json_value_set(object, "share", op->timed && op->kernels ? json_value_real(op->share) : json_null());
+    json_value_set(object, "flops", json_value_real(op->flops));
+    json_value_set(object, "bytes", json_value_real(op->bytes));
+    json_value_set(object, "intensity", json_value_real(roofline->intensity));
+    json_value_set(object, "intensity_kv", json_null());
+    json_value_set(object, "ridge", json_value_real(roofline->ridge));
+    json_value_set(object, "m_star", json_value_real(op->rows_at_ridge));
+    json_value_set(object, "t_roof_ns", json_value_real(op->t_roof_ns));
+    json_value_set(object, "bound", json_value_text(bound_name(roofline->bound)));
+    json_value_set(object, "bound_kv", json_null());
+    json_value_set(object, "flags", flags_array(roofline->flags));
+    json_value_set(object, "flops_per_second", rates ? json_value_real(roofline->flops_per_second) : json_null());
+    json_value_set(object, "bytes_per_second", rates ? json_value_real(roofline->bytes_per_second) : json_null());
+    json_value_set(object, "roof_fraction", json_value_real(roofline->roof_fraction));
+    json_value_set(object, "shape_source", json_value_text(provenance_name(op->shape_source)));
+    json_value_set(object, "phase_calls", weights_json_phase_calls(op));
+    json_value_set(object, "gain_ns", json_value_real(op->gain_ns));
     return object;
 }
 
@@ -318,15 +289,15 @@ static json_t *session_object(const struct session *session)
 {
     const struct session_info *info = &session->info;
     json_t *object = json_object();
-    set(object, "path", text_or_null(session->path));
-    set(object, "rooftap_version", text_or_null(info->rooftap_version));
-    set(object, "command", text_or_null(info->command));
-    set(object, "working_directory", text_or_null(info->working_directory));
-    set(object, "host", text_or_null(info->host));
-    set(object, "kernel", text_or_null(info->kernel));
-    set(object, "simulate", text_or_null(info->simulate));
-    set(object, "started_realtime_ns", size_or_null(info->started_realtime_ns));
-    set(object, "ended_realtime_ns", size_or_null(info->ended_realtime_ns));
+    json_value_set(object, "path", json_value_text(session->path));
+    json_value_set(object, "rooftap_version", json_value_text(info->rooftap_version));
+    json_value_set(object, "command", json_value_text(info->command));
+    json_value_set(object, "working_directory", json_value_text(info->working_directory));
+    json_value_set(object, "host", json_value_text(info->host));
+    json_value_set(object, "kernel", json_value_text(info->kernel));
+    json_value_set(object, "simulate", json_value_text(info->simulate));
+    json_value_set(object, "started_realtime_ns", json_value_size(info->started_realtime_ns));
+    json_value_set(object, "ended_realtime_ns", json_value_size(info->ended_realtime_ns));
     return object;
 }
 
@@ -345,10 +316,10 @@ static json_t *failures_array(const struct session *session)
     json_t *failures = json_array();
     for (size_t i = 0; i < session->failure_count; i++) {
         json_t *object = json_object();
-        set(object, "name", text_or_null(session->failures[i].name));
-        set(object, "status", json_integer(session->failures[i].status));
-        set(object, "status_name", text_or_null(status_name(session->failures[i].status)));
-        set(object, "calls", count(session->failures[i].calls));
+        json_value_set(object, "name", json_value_text(session->failures[i].name));
+        json_value_set(object, "status", json_integer(session->failures[i].status));
+        json_value_set(object, "status_name", json_value_text(status_name(session->failures[i].status)));
+        json_value_set(object, "calls", json_value_count(session->failures[i].calls));
         set_shape(object, &session->failures[i].first);
         json_array_append_new(failures, object);
     }
@@ -359,9 +330,9 @@ static json_t *problems_array(const struct session *session)
 {
     json_t *problems = json_array();
     if (session->info.problem)
-        json_array_append_new(problems, text_or_null(session->info.problem));
+        json_array_append_new(problems, json_value_text(session->info.problem));
     for (size_t i = 0; i < session->bad_file_count; i++)
-        json_array_append_new(problems, text_or_null(session->bad_files[i].text));
+        json_array_append_new(problems, json_value_text(session->bad_files[i].text));
     return problems;
 }
 
@@ -373,15 +344,20 @@ bool report_json(const struct session *session, FILE *out)
         json_array_append_new(devices, device_object(&session->devices[i]));
     for (size_t i = 0; i < session->process_count; i++)
         json_array_append_new(processes, process_object(&session->processes[i]));
-    set(root, "schema", json_integer(SCHEMA));
-    set(root, "simulated", json_boolean(session->simulated));
-    set(root, "session", session_object(session));
-    set(root, "problems", problems_array(session));
-    set(root, "devices", devices);
-    set(root, "coverage", coverage_object(&session->coverage));
-    set(root, "failures", failures_array(session));
-    set(root, "processes", processes);
-    set(root, "operators", operators_array(session));
+    json_value_set(root, "schema", json_integer(SCHEMA));
+    json_value_set(root, "simulated", json_boolean(session->simulated));
+    json_value_set(root, "session", session_object(session));
+    json_value_set(root, "problems", problems_array(session));
+    json_value_set(root, "devices", devices);
+    json_value_set(root, "coverage", coverage_object(&session->coverage));
+    json_value_set(root, "failures", failures_array(session));
+    json_value_set(root, "processes", processes);
+    json_value_set(root, "operators", operators_array(session));
+    json_value_set(root, "weights", weights_json(session));
+    json_value_set(root, "sibling_groups", weights_json_siblings(session));
+    json_value_set(root, "naive_attention", weights_json_attention(session));
+    json_value_set(root, "phases", weights_json_phases(session));
+    json_value_set(root, "step", weights_json_step(session));
     bool written = !json_dumpf(root, out, JSON_INDENT(2)) && fputc('\n', out) != EOF;
     json_decref(root);
     return written && !fflush(out);

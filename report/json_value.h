@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of the JSON report: what is not known is null. All return new references; json_value_set() takes one over. */
+#ifndef REPORT_JSON_VALUE_H
+#define REPORT_JSON_VALUE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+json_t *json_value_text(const char *text); /* NULL: null; bytes that are no UTF-8 become U+FFFD */
+json_t *json_value_real(double value);     /* not finite: null */
+json_t *json_value_count(uint64_t value);  /* at most INT64_MAX */
+json_t *json_value_count_if(bool known, uint64_t value);
+json_t *json_value_size(int64_t value); /* negative: null */
+
+void json_value_set(json_t *object, const char *key, json_t *value);
+
+#endif
