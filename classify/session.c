@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
-#include "classify/kernel_patterns.h"
+#include "classify/kernel_families.h"
 #include "classify/live_process.h"
 #include "classify/roof_time.h"
 #include "classify/session_files.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "classify/allocate.h"
-#include "classify/kernel_patterns.h"
+#include "classify/kernel_families.h"
 #include "classify/regular_file.h"
 
 /* ---- processes ---- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
-#include "classify/kernel_patterns.h"
+#include "classify/kernel_families.h"
 
 /* ---- devices: several processes may see one, under different numbers ---- */
 
@@ -149,7 +149,7 @@ static void add_kernels(struct operator_row *op, const struct joined_kernels *ro
 static bool sets_floor(const struct session_merge *merge, const struct joined_kernels *row)
 {
     const char *name = row->of_call ? NULL : name_pool_find(&merge->names, row->id);
-    return name && kernel_kind_of_name(name) == KERNEL_OTHER;
+    return kernel_family_sets_floor(name);
 }
 
 /* Index of the only device of a process, or SESSION_DEVICE_UNKNOWN. */
