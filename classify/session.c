@@ -12,6 +12,7 @@
 #include "classify/live_process.h"
 #include "classify/roof_time.h"
 #include "classify/session_files.h"
+#include "classify/session_peaks.h"
 
 const char *operator_kind_name(enum operator_kind kind)
 {
@@ -74,6 +75,14 @@ static enum operator_kind kind_of_kernel(const char *name)
     }
 }
 
+double session_device_l2_bytes(const struct session_device *device)
+{
+    if (device->described && device->facts.l2_bytes > 0)
+        return (double)device->facts.l2_bytes;
+    bool known = device->roofs.spec && device->roofs.spec->l2_bytes > 0;
+    return known ? device->roofs.spec->l2_bytes * device->roofs.memory_scale : NAN;
+}
+
 static void classify_operator(const struct session *session, struct operator_row *op)
 {
     static const struct device_roofs no_roofs = {NULL, 1, 1};
@@ -90,6 +99,8 @@ static void classify_operator(const struct session *session, struct operator_row
         .blocks = op->widest_blocks,
         .persistent = op->persistent,
         .sm_count = device && device->described ? device->facts.sm_count : TRACE_UNKNOWN,
+        .call_bytes = NAN,
+        .l2_bytes = device ? session_device_l2_bytes(device) : NAN,
     };
     if (op->of_call) {
         if (op->kernels && !op->executions) /* a record without a call id: take the calls as they were counted */
@@ -101,6 +112,7 @@ static void classify_operator(const struct session *session, struct operator_row
         input.flops = op->work.flops * covered;
         input.bytes = op->work.bytes * covered;
         input.path = op->work.path;
+        input.call_bytes = op->work.bytes;
     }
     roofline_classify(&input, device ? &device->roofs : &no_roofs, &op->roofline);
     if (op->of_call) {
@@ -301,13 +313,14 @@ static void conclude(struct session_merge *merge)
     phases_find(session);
 }
 
-struct session *session_open(const char *path, struct session_error *error)
+struct session *session_open_with(const char *path, const struct session_options *options, struct session_error *error)
 {
     struct session *session = allocate(1, sizeof *session);
     struct session_merge merge = {.session = session};
     session->path = allocate_text(path);
     session->info.target_pid = session->info.started_realtime_ns = session->info.ended_realtime_ns = -1;
-    bool readable = session_files_read(&merge, path, error);
+    bool readable =
+        session_files_read(&merge, path, error) && session_peaks_apply(session, options ? options->peaks : NULL, error);
     if (readable)
         conclude(&merge);
     session_merge_free(&merge);
@@ -315,6 +328,11 @@ struct session *session_open(const char *path, struct session_error *error)
         return session;
     session_close(session);
     return NULL;
+}
+
+struct session *session_open(const char *path, struct session_error *error)
+{
+    return session_open_with(path, NULL, error);
 }
 
 bool session_is_empty(const struct session *session)
@@ -360,6 +378,7 @@ void session_close(struct session *session)
         return;
     free(session->path);
     session_info_free(&session->info);
+    session_peaks_free(session);
     held_clock_free(&session->clocks);
     for (size_t i = 0; i < session->device_count; i++)
         interval_set_close(session->devices[i].intervals);

@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "classify/device_identity.h"
 #include "classify/held_clock.h"
 #include "classify/operator_join.h"
+#include "classify/peak_option.h"
 #include "classify/phases.h"
 #include "classify/roofline.h"
 #include "classify/session_info.h"
@@ -22,6 +24,8 @@ struct session_device {
     struct trace_device facts; /* of the first process that described it */
     bool described;            /* false: only its number is known, and facts holds nothing else */
     struct device_roofs roofs;
+    struct device_identity identity; /* which row, and what contradicts it */
+    struct gpu_spec *peak_row;       /* of --peak, which roofs then has; NULL: none */
     struct interval_set *intervals;
     struct interval_union busy;
     struct held_clock clocks; /* while it was busy */
@@ -99,9 +103,10 @@ struct session_coverage {
     uint64_t records_dropped, records_damaged, blocks_damaged, records_unknown, buffers_lost;
     uint64_t copies;
     uint64_t traces_cut;
-    uint64_t sequences_dropped; /* calls and launches in more threads, streams or lists than are told apart: no siblings,
+    uint64_t
+        sequences_dropped; /* calls and launches in more threads, streams or lists than are told apart: no siblings,
                                  * attention or phase is claimed of them */
-    double gpu_time_ns; /* all timed kernels of all devices; NAN: not known */
+    double gpu_time_ns;    /* all timed kernels of all devices; NAN: not known */
     double launch_share
         [SESSION_PROVENANCE_COUNT]; /* by enum trace_provenance, of GEMM and attention launches; NAN: none */
     double gpu_time_share[SESSION_PROVENANCE_COUNT]; /* of gpu_time_ns */
@@ -151,9 +156,18 @@ struct session_error {
     char text[1024]; /* one line: what, where, what was expected, what to do */
 };
 
+/* What else a session is classified by. */
+struct session_options {
+    const struct peak_options *peaks; /* figures of --peak; NULL: none */
+};
+
 /* PATH is a session folder or one trace file. NULL and *error filled if it is neither. Traces in it that can't be read are
  * no error: they are in bad_files. */
 struct session *session_open(const char *path, struct session_error *error);
+/* OPTIONS may be NULL. One that does not fit the session is an error, too. */
+struct session *session_open_with(const char *path, const struct session_options *options, struct session_error *error);
+/* As the driver says, else as the row does; NAN: not known. */
+double session_device_l2_bytes(const struct session_device *device);
 bool session_is_empty(const struct session *session); /* no process used the GPU */
 /* A call, launch or kernel is in its trace, or its threads counted one. */
 bool session_process_used_gpu(const struct session_process *process);

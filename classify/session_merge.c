@@ -40,9 +40,7 @@ static int merge_device(struct session *session, struct joined_device *seen)
         *added = (struct session_device){.facts = seen->facts, .described = seen->described, .floor_ns = NAN};
         added->facts.ordinal = seen->ordinal;
         if (seen->described)
-            added->roofs =
-                device_roofs(gpu_spec_find(seen->facts.pci_device_id, seen->facts.name, seen->facts.simulated == 1),
-                             seen->facts.sm_count, seen->facts.mig == 1, seen->facts.memory_bytes);
+            device_identify(&seen->facts, &added->roofs, &added->identity);
         else
             added->roofs = device_roofs(NULL, TRACE_UNKNOWN, false, TRACE_UNKNOWN);
         session->simulated |= seen->described && seen->facts.simulated == 1;
