@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The matrix multiplications of a language model's decode step, from its config.json, by the real cuBLAS interface:
  * q, k, v, o, gate, up and down of each layer, then the vocabulary. Attention and the rest of the step are left out,
- * values are whatever memory holds. One layer's weights serve all layers, so that it fits a small GPU. */
+ * values are whatever memory holds. All layers share one layer's memory, so that it fits a small GPU, but have addresses of
+ * their own as in a model: each layer begins a little behind the one before. */
 #include "model_config.h"
 #include "multiplier.h"
 
@@ -13,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ELEMENT_BYTES 2 /* bf16 */
+#define ELEMENT_BYTES 2   /* bf16 */
+#define LAYER_SHIFT   256 /* bytes from one layer's weights to the next one's: what cuBLAS likes operands aligned to */
 
 struct settings {
     const char *config_path;
@@ -105,15 +107,19 @@ static bool default_config(char *path, size_t size)
 
 /* ---- the model on the device ---- */
 
+/* What a product reads. q, k and v read one activation, gate and up another. */
+enum activation { NORMED, ATTENDED, NORMED_AGAIN, GATED, NORMED_LAST, ACTIVATIONS };
+
 struct shape {
     int outputs, inputs;
     bool bias;
+    enum activation reads;
 };
 
 struct model {
     struct shape layer[7]; /* q k v o gate up down */
     struct shape head;
-    char *weights, *bias, *input, *output;
+    char *weights, *bias, *input[ACTIVATIONS], *output;
 };
 
 static size_t weight_bytes(const struct shape *shape)
@@ -126,16 +132,16 @@ static void model_shapes(const struct model_config *config, struct model *model)
     const int q = config->heads * config->head_dim, kv = config->kv_heads * config->head_dim;
     const bool bias = config->qkv_bias;
     const struct shape layer[7] = {
-        {q, config->hidden, bias},
-        {kv, config->hidden, bias},
-        {kv, config->hidden, bias},
-        {config->hidden, q, false},
-        {config->intermediate, config->hidden, false},
-        {config->intermediate, config->hidden, false},
-        {config->hidden, config->intermediate, false},
+        {q, config->hidden, bias, NORMED},
+        {kv, config->hidden, bias, NORMED},
+        {kv, config->hidden, bias, NORMED},
+        {config->hidden, q, false, ATTENDED},
+        {config->intermediate, config->hidden, false, NORMED_AGAIN},
+        {config->intermediate, config->hidden, false, NORMED_AGAIN},
+        {config->hidden, config->intermediate, false, GATED},
     };
     memcpy(model->layer, layer, sizeof layer);
-    model->head = (struct shape){config->vocabulary, config->hidden, false};
+    model->head = (struct shape){config->vocabulary, config->hidden, false, NORMED_LAST};
 }
 
 static bool allocate(char **place, size_t bytes, const char *what)
@@ -147,7 +153,19 @@ static bool allocate(char **place, size_t bytes, const char *what)
     return true;
 }
 
-static bool model_allocate(struct model *model, int batch)
+static bool allocate_inputs(struct model *model, int batch)
+{
+    for (int i = 0; i < 8; i++) {
+        const struct shape *shape = i < 7 ? &model->layer[i] : &model->head;
+        if (!model->input[shape->reads] &&
+            !allocate(&model->input[shape->reads], (size_t)shape->inputs * (size_t)batch * ELEMENT_BYTES,
+                      "cudaMalloc of activations"))
+            return false;
+    }
+    return true;
+}
+
+static bool model_allocate(struct model *model, int batch, int layers)
 {
     size_t layer_bytes = 0, widest = (size_t)model->head.outputs;
     for (int i = 0; i < 7; i++) {
@@ -155,46 +173,48 @@ static bool model_allocate(struct model *model, int batch)
         layer_bytes += weight_bytes(shape);
         if ((size_t)shape->outputs > widest)
             widest = (size_t)shape->outputs;
-        if ((size_t)shape->inputs > widest)
-            widest = (size_t)shape->inputs;
     }
     const size_t head_bytes = weight_bytes(&model->head);
-    const size_t activation_bytes = widest * (size_t)batch * ELEMENT_BYTES;
-    return allocate(&model->weights, layer_bytes > head_bytes ? layer_bytes : head_bytes, "cudaMalloc of weights") &&
+    const size_t most_bytes = layer_bytes > head_bytes ? layer_bytes : head_bytes;
+    return allocate(&model->weights, most_bytes + (size_t)layers * LAYER_SHIFT, "cudaMalloc of weights") &&
            allocate(&model->bias, widest * ELEMENT_BYTES, "cudaMalloc of biases") &&
-           allocate(&model->input, activation_bytes, "cudaMalloc of activations") &&
-           allocate(&model->output, activation_bytes, "cudaMalloc of activations");
+           allocate(&model->output, widest * (size_t)batch * ELEMENT_BYTES, "cudaMalloc of activations") &&
+           allocate_inputs(model, batch);
 }
 
 static bool model_free(struct model *model)
 {
     bool good = true;
-    char *blocks[] = {model->weights, model->bias, model->input, model->output};
-    for (int i = 0; i < 4; i++)
+    char *blocks[] = {model->weights, model->bias, model->output};
+    for (int i = 0; i < 3; i++)
         good &= multiplier_cuda_ok(cudaFree(blocks[i]), "cudaFree");
+    for (int i = 0; i < ACTIVATIONS; i++)
+        good &= multiplier_cuda_ok(cudaFree(model->input[i]), "cudaFree");
     return good;
 }
 
 static bool multiply(struct multiplier *multiplier, const struct model *model, const struct shape *shape,
                      const char *weight, int batch)
 {
+    const char *input = model->input[shape->reads];
     if (shape->bias)
-        return multiplier_run_bias(multiplier, weight, model->bias, model->input, model->output, batch, shape->outputs,
+        return multiplier_run_bias(multiplier, weight, model->bias, input, model->output, batch, shape->outputs,
                                    shape->inputs);
-    return multiplier_run(multiplier, weight, model->input, model->output, batch, shape->outputs, shape->inputs);
+    return multiplier_run(multiplier, weight, input, model->output, batch, shape->outputs, shape->inputs);
 }
 
 static bool decode_step(struct multiplier *multiplier, const struct model *model, int layers, int batch)
 {
-    for (int layer = 0; layer < layers; layer++) {
-        const char *weight = model->weights;
+    const char *first = model->weights;
+    for (int layer = 0; layer < layers; layer++, first += LAYER_SHIFT) {
+        const char *weight = first;
         for (int i = 0; i < 7; i++) {
             if (!multiply(multiplier, model, &model->layer[i], weight, batch))
                 return false;
             weight += weight_bytes(&model->layer[i]);
         }
     }
-    return multiply(multiplier, model, &model->head, model->weights, batch) &&
+    return multiply(multiplier, model, &model->head, first, batch) &&
            multiplier_cuda_ok(cudaStreamSynchronize(multiplier->stream), "cudaStreamSynchronize");
 }
 
@@ -204,7 +224,7 @@ static bool run(const struct settings *settings, const struct model_config *conf
     struct multiplier multiplier = {0};
     const int layers = settings->layers && settings->layers < config->layers ? settings->layers : config->layers;
     model_shapes(config, &model);
-    bool good = model_allocate(&model, settings->batch) && multiplier_open(&multiplier);
+    bool good = model_allocate(&model, settings->batch, layers) && multiplier_open(&multiplier);
     for (int step = 0; good && step < settings->steps; step++)
         good = decode_step(&multiplier, &model, layers, settings->batch);
     good = multiplier_close(&multiplier) && good;

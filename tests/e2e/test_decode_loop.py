@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The main job: one decode step of a model on a simulated RTX 4090, and figures worked out by hand on `unit`."""
+import math
+
 import ledger
 from recording import Case, DECODE_LOOP, main, program
 
@@ -58,6 +60,79 @@ class DecodeLoop(Case):
                            bias=False)
         self.check_figures(self.one_row(session.report, 18944, 3584), 256, "compute", [], "236.0", bias=False)
         self.assertEqual(f"{self.one_row(session.report, 3584, 3584)['intensity']:.1f}", "224.0")
+
+    def weight(self, report, n, k):
+        found = [weight for weight in report["weights"] if (weight["n"], weight["k"]) == (n, k)]
+        self.assertEqual(len(found), 1, f"weights of N = {n}, K = {k}")
+        return found[0]
+
+    def siblings(self, report, n_fused):
+        found = [group for group in report["sibling_groups"] if group["n_fused"] == n_fused]
+        self.assertEqual(len(found), 1, f"siblings of N = {n_fused} together")
+        return found[0]
+
+    def check_saving(self, report, saved_ns, tolerance):
+        group = self.siblings(report, 3584 + 512 + 512)
+        self.assertEqual(group["times"], 28)
+        self.assertEqual([report["operators"][i]["n"] for i in group["operators"]], [3584, 512, 512])
+        self.assertAlmostEqual(group["roof_ns"] - group["roof_fused_ns"], saved_ns, delta=tolerance)
+        self.assertAlmostEqual(group["saved_ns"], 28 * (group["roof_ns"] - group["roof_fused_ns"]), 3)
+        return group
+
+    # 165.2 TFLOP/s and 1008 GB/s, so R = 163.8889. k and v, N = 512 and K = 3584: M* = 1/(1/R - 1/512 - 1/3584) = 258.428.
+    def test_skinny_siblings(self):
+        report = self.recorded([str(DECODE_LOOP), "--no-bias"], device="rtx4090").report
+        narrow = self.weight(report, 512, 3584)
+        self.assertAlmostEqual(narrow["m_star"], 258.428, 3)
+        self.assertEqual((narrow["skinny"], narrow["short_side"], narrow["m_p50"], narrow["m_p90"]), (True, "M", 256, 256))
+        self.assertEqual((narrow["executions"], narrow["executions_below"], narrow["time_below"]), (56, 1, 1))
+        # 2*512*3584*256 FLOPs at the peak are 5687.0 ns and its 5767168 bytes 5721.4; q and q+k+v are compute-bound
+        # (39809.4 and 51183.5), so that fusing saves 2 * 34.2 ns.
+        group = self.check_saving(report, 68.4, 0.1)
+        self.assertEqual(f"{group['intensity_fused']:.1f}", "227.2")
+        self.assertAlmostEqual(group["intensity_fused"], 2 / (2 * (1 / 256 + 1 / 4608 + 1 / 3584)), 9)
+        self.assertEqual(group["bytes_saved"], 2 * 2 * 256 * 3584)
+        self.assertEqual(group["operators"][1], group["operators"][2])
+        gate_and_up = self.siblings(report, 2 * 18944)
+        self.assertEqual((gate_and_up["times"], gate_and_up["saved_ns"]), (28, 0))
+        self.assertEqual(len(report["sibling_groups"]), 2)
+
+    def test_fill_is_the_cause(self):
+        session = self.recorded([str(DECODE_LOOP), "--no-bias"], device="rtx4090")
+        narrow = self.weight(session.report, 512, 3584)
+        # k and v have the smallest grids of the ledger, and nothing else is as small.
+        grids = sorted(math.prod(line["grid"]) for line in session.ledger("kernel"))
+        blocks = grids[0]
+        self.assertEqual(grids.count(blocks), 56)
+        self.assertLess(blocks, 128)
+        self.assertEqual((narrow["blocks"], narrow["sm_count"], narrow["fill"], narrow["starved"]),
+                         (blocks, 128, blocks / 128, True))
+        self.assertGreater(narrow["saved_ns"]["split_k"], 100 * narrow["saved_ns"]["fuse"])
+
+    def test_siblings_of_two_entry_points(self):
+        # q, k and v have biases and go through cublasLtMatmul; they save 2 * (34.2 + 1.0) ns, for 1024 bytes more each.
+        report = self.recorded([str(DECODE_LOOP)], device="rtx4090").report
+        self.check_saving(report, 70.4, 0.1)
+        self.assertEqual(f"{self.weight(report, 512, 3584)['m_star']:.2f}", "258.50")
+
+    def test_siblings_at_160(self):
+        # All memory-bound: 2 * 2 * 160 * 3584 bytes at 1008 GB/s.
+        report = self.recorded([str(DECODE_LOOP), "--batch", "160"], device="rtx4090").report
+        self.check_saving(report, 2 * 2 * 160 * 3584 / 1008, 0.1)
+        self.assertEqual(f"{2 * 2 * 160 * 3584 / 1008 / 1000:.2f}", "2.28")
+
+    def phase_calls(self, report):
+        return [sum(row["phase_calls"][phase] for row in report["operators"]) for phase in ("unknown", "prefill", "decode")]
+
+    def test_phases(self):
+        # One step of 256 rows might be a prompt whose logits were all asked for; three alike are a batch that decodes.
+        for arguments, calls in (([], [CALLS, 0, 0]), (["--steps", "3"], [0, 0, 3 * CALLS]),
+                                 (["--batch", "1"], [0, 0, CALLS]), (["--batch", "1", "--layers", "1"], [8, 0, 0])):
+            with self.subTest(arguments):
+                report = self.recorded([str(DECODE_LOOP), *arguments], device="rtx4090").report
+                self.assertEqual(self.phase_calls(report), calls)
+        flops, moved = (sum(row[key] for row in report["operators"]) for key in ("flops", "bytes"))
+        self.assertAlmostEqual(report["step"]["intensity"], flops / moved, 9)
 
     def test_batch_1_on_rtx4090(self):
         session = self.recorded([str(DECODE_LOOP), "--batch", "1", "--no-bias"], device="rtx4090")
