@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/kernel_families.h"
 #include "classify/session_merge.h"
 
 /* ---- kernels between ---- */
 
-static bool names_part(const struct session_merge *merge, uint64_t name_id, const char *part)
+static enum kernel_family family_of(const struct session_merge *merge, uint64_t name_id)
 {
-    const char *name = name_id ? name_pool_find(&merge->names, name_id) : NULL;
-    return name && strcasestr(name, part);
+    return name_id ? kernel_family_of_name(name_pool_find(&merge->names, name_id)) : KERNEL_FAMILY_UNKNOWN;
 }
 
 /* ---- which device ---- */
@@ -87,7 +87,7 @@ static void place_siblings(struct session_merge *merge, struct operator_join *jo
 static bool norm_between(const struct session_merge *merge, const uint64_t launched[SEQUENCE_GAP_LAUNCHES])
 {
     for (int i = 0; i < SEQUENCE_GAP_LAUNCHES; i++)
-        if (names_part(merge, launched[i], "norm"))
+        if (family_of(merge, launched[i]) == KERNEL_FAMILY_NORM)
             return true;
     return false;
 }
@@ -143,7 +143,7 @@ static void merge_attention(struct session_merge *merge, struct operator_join *j
 {
     struct placed_attention placed = {.calls = {attention->scores, attention->output}};
     for (int i = 0; i < SEQUENCE_SOFTMAX_LAUNCHES; i++)
-        placed.softmax_seen |= names_part(merge, attention->launched[i], "softmax");
+        placed.softmax_seen |= family_of(merge, attention->launched[i]) == KERNEL_FAMILY_SOFTMAX;
     if (placed.softmax_seen || attention->scores_read)
         place_on_devices(merge, join, placed.calls, 2, attention->times, only_device, device_of, place_attention,
                          &placed);
