@@ -257,6 +257,262 @@ static void test_mixed_sizes_at_the_ridge(void **state)
     assert_true(isnan(work_rows_at_ridge(&w, NAN)));
 }
 
+/* The same product of 4096 x 4096 with one token, the weight as A and, where a caller exchanges the roles, as B. */
+static void test_roles_exchanged(void **state)
+{
+    struct trace_signature s = gemm(4096, 1, 4096, R16BF, C32);
+    (void)state;
+    s.ld[0] = 8192; /* rows lie further apart than they are long: no more is read */
+    struct work w = work_of(s);
+    assert_true(w.flops == 33554432.0);
+    assert_true(w.bytes == 2 * (16777216.0 + 4096 + 4096));
+    assert_int_equal(w.m, 1);
+    assert_int_equal(w.n, 4096);
+    s.beta = TRACE_SCALAR_ONE;
+    assert_true(work_of(s).bytes == 2 * (16777216.0 + 3 * 4096));
+    s = gemm(1, 4096, 4096, R16BF, C32);
+    s.trans_a = 0;
+    w = work_of(s);
+    assert_true(w.flops == 33554432.0);
+    assert_true(w.bytes == 2 * (16777216.0 + 4096 + 4096));
+    assert_int_equal(w.m, 4096);
+    assert_int_equal(w.n, 1);
+}
+
+static void test_sizes_of_nothing(void **state)
+{
+    static const int64_t sizes[][3] = {{0, 20, 30}, {10, 0, 30}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct trace_signature s = gemm(sizes[i][0], sizes[i][1], sizes[i][2], R32F, C32);
+        s.beta = TRACE_SCALAR_ONE;
+        struct work w = work_of(s);
+        assert_true(w.shape_known && w.flops == 0 && w.bytes == 0); /* without output nothing is read */
+    }
+    struct trace_signature s = gemm(10, 20, 0, R32F, C32); /* D = beta C */
+    assert_true(work_of(s).flops == 0 && work_of(s).bytes == 800);
+    s.beta = TRACE_SCALAR_OTHER;
+    assert_true(work_of(s).bytes == 1600);
+    s = gemm(10, 20, 30, R32F, C32);
+    s.batch = 0;
+    assert_true(work_of(s).flops == 0 && work_of(s).bytes == 0);
+    for (int i = 0; i < 4; i++) {
+        s = gemm(10, 20, 30, R32F, C32);
+        int64_t *size[] = {&s.m, &s.n, &s.k, &s.batch};
+        *size[i] = -5;
+        assert_false(work_of(s).shape_known);
+        assert_true(isnan(work_of(s).flops) && isnan(work_of(s).bytes));
+    }
+}
+
+/* fp4 with a scale byte for 16 along K. K is the logical one: A is 4096 * 4096 / 2 + 4096 * 256 bytes, B 16 * 4096 / 2 +
+ * 16 * 256, D 16 * 4096 * 2. */
+static void test_block_scaled_fp4(void **state)
+{
+    struct trace_signature s = gemm(4096, 16, 4096, R4F, C32);
+    (void)state;
+    s.library = TRACE_LIBRARY_CUBLASLT;
+    s.type[2] = s.type[3] = R16BF;
+    s.scale_mode[0] = s.scale_mode[1] = 1;
+    struct work w = work_of(s);
+    assert_true(w.flops == 536870912.0);
+    assert_true(w.bytes == 9437184.0 + 36864 + 131072);
+    assert_int_equal(w.path, GPU_PATH_FP4_E2M1);
+    s.type[0] = 99; /* a type from the future: its size is not taken for another's */
+    w = work_of(s);
+    assert_true(w.flops == 536870912.0);
+    assert_true(isnan(w.bytes) && isnan(w.intensity));
+    assert_int_equal(w.path, GPU_PATH_UNKNOWN);
+    s = gemm(4096, 16, 4096, R16BF, C32);
+    s.type[3] = s.type[2] = 99;
+    assert_true(isnan(work_of(s).bytes));
+}
+
+/* Layers as their config.json gives them; FLOPs 2 M N K, bytes 2 (M K + N K + M N), multiplied out by hand. */
+static void test_published_layers(void **state)
+{
+    static const struct {
+        int64_t m, k, n; /* tokens, input and output features */
+        double flops, bytes;
+    } layers[] = {
+        {1, 4096, 6144, 50331648, 50352128},           /* Llama-3-8B q, k, v */
+        {8192, 4096, 14336, 962072674304, 419430400},  /* Llama-3-8B gate */
+        {1, 4096, 128256, 1050673152, 1050937856},     /* Llama-3-8B lm_head */
+        {512, 4096, 22016, 92341796864, 207093760},    /* Llama-2-7B gate and up */
+        {4096, 28672, 8192, 1924145348608, 771751936}, /* Llama-2-70B down */
+        {256, 3584, 512, 939524096, 5767168},          /* Qwen2.5-7B k */
+        {160, 3584, 18944, 21726494720, 142999552},    /* Qwen2.5-7B up */
+        {64, 4096, 8, 4194304, 590848},                /* Mixtral-8x7B router */
+        {128, 1536, 24576, 9663676416, 82182144},      /* DeepSeek-V3 q_b */
+        {2048, 4096, 4096, 68719476736, 67108864},     /* Mistral-7B o */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        struct work w = work_of(gemm(layers[i].n, layers[i].m, layers[i].k, R16BF, C32));
+        if (w.flops != layers[i].flops || w.bytes != layers[i].bytes || w.m != layers[i].m)
+            fail_msg("layer %zu: %.0f FLOPs, %.0f bytes", i, w.flops, w.bytes);
+    }
+}
+
+/* A row order undoes a transposition: what counts is whether the activations' rows lie one after another. */
+static void test_weight_by_layout(void **state)
+{
+    struct trace_signature s = gemm(512, 256, 64, R16BF, C32);
+    (void)state;
+    s.library = TRACE_LIBRARY_CUBLASLT;
+    assert_int_equal(work_of(s).weight, WORK_WEIGHT_A);
+    s.order[1] = 1; /* B's rows run along n now: a transposed activation */
+    assert_int_equal(work_of(s).weight, WORK_WEIGHT_NONE);
+    s.trans_b = 1;
+    assert_int_equal(work_of(s).weight, WORK_WEIGHT_A);
+    s.trans_b = 0xff;
+    assert_int_equal(work_of(s).weight, WORK_WEIGHT_NONE);
+}
+
+static void test_absent_c(void **state)
+{
+    struct trace_signature s = gemm(10, 20, 30, R32F, C32);
+    (void)state;
+    s.library = TRACE_LIBRARY_CUBLASLT;
+    s.type[2] = s.order[2] = -1;
+    s.beta = TRACE_SCALAR_ON_DEVICE; /* whatever it is, there is nothing to read */
+    assert_true(work_of(s).bytes == 4400);
+    assert_int_equal(work_of(s).provenance, TRACE_EXACT);
+}
+
+/* Pointers lie on the device and may repeat; strides may be shorter than a matrix. Then bytes are a maximum. */
+static void test_shared_matrices(void **state)
+{
+    struct trace_signature s = gemm(10, 20, 30, R32F, C32); /* A is stored 30 x 10, B 30 x 20 */
+    (void)state;
+    s.ld[0] = s.ld[1] = 30;
+    s.ld[2] = s.ld[3] = 10;
+    s.batch_mode = TRACE_BATCH_POINTERS;
+    assert_int_equal(work_of(s).provenance, TRACE_EXACT);
+    s.batch = 3;
+    assert_int_equal(work_of(s).provenance, TRACE_AT_MOST);
+    assert_true(work_of(s).bytes == 3 * 4400);
+    s.batch_mode = TRACE_BATCH_STRIDED;
+    s.batch_stride[0] = 300;
+    s.batch_stride[1] = 600;
+    s.batch_stride[2] = s.batch_stride[3] = 200;
+    assert_int_equal(work_of(s).provenance, TRACE_EXACT);
+    s.batch_stride[0] = 299; /* the last element is the next matrix's first */
+    assert_int_equal(work_of(s).provenance, TRACE_AT_MOST);
+    s.ld[0] = 90; /* three heads side by side in lines of 90 */
+    s.batch_stride[0] = 30;
+    assert_int_equal(work_of(s).provenance, TRACE_EXACT);
+    s.batch_stride[0] = -1; /* not known */
+    assert_int_equal(work_of(s).provenance, TRACE_AT_MOST);
+}
+
+static void test_bias_types(void **state)
+{
+    struct trace_signature s = gemm(10, 20, 30, R8I, CI);
+    (void)state;
+    s.library = TRACE_LIBRARY_CUBLASLT;
+    s.type_scale = R32F;
+    double plain = work_of(s).bytes;
+    assert_true(plain == 300 + 600 + 200);
+    s.epilogue = 4;
+    assert_true(work_of(s).bytes == plain + 40); /* int8 to int8: as the scalars, fp32 */
+    s = gemm(10, 20, 30, E4M3, C32);
+    s.library = TRACE_LIBRARY_CUBLASLT;
+    s.epilogue = 4;
+    assert_true(work_of(s).bytes == plain + 20); /* fp8: bf16 or fp16 */
+    s.type_bias = 99;
+    assert_true(isnan(work_of(s).bytes));
+}
+
+/* K and N of 4096 in bf16: 33554432 bytes of weight. In int4 with a 16-bit scale and a 4-bit zero for 128 it is
+ * 8388608 + 4096 * 32 * 2.5 = 8716288; in fp8 with an fp32 scale a channel 16777216 + 16384. */
+static void test_other_weights(void **state)
+{
+    struct work w = work_of(gemm(4096, 8, 4096, R16BF, C32));
+    struct gemm_work product;
+    double rest = 2.0 * 8 * (4096 + 4096);
+    (void)state;
+    gemm_work(&w.model, &product);
+    assert_true(product.bytes == 33554432 + rest);
+    assert_true(product.operand_bytes[GEMM_RIGHT] == 33554432);
+    assert_int_equal(product.dominant, GEMM_DIMENSION_M);
+    struct gemm_model model = gemm_with_weight(&w.model, 4, (struct gemm_scales){20, 1, 128, 0});
+    gemm_work(&model, &product);
+    assert_true(product.bytes == 8716288 + rest);
+    model = gemm_with_weight(&w.model, 8, (struct gemm_scales){32, 1, 0, 0});
+    gemm_work(&model, &product);
+    assert_true(product.bytes == 16777216 + 16384 + rest);
+    model = gemm_with_weight(&w.model, 4.5, (struct gemm_scales){0, 0, 0, 0}); /* ggml's q4_K, K in whole blocks */
+    gemm_work(&model, &product);
+    assert_true(product.bytes == 9437184 + rest);
+    assert_true(product.flops == 268435456.0);
+}
+
+static void test_dominant_dimension(void **state)
+{
+    static const struct {
+        int64_t m, n, k;
+        enum gemm_dimension dominant;
+    } cases[] = {
+        {8, 4096, 4096, GEMM_DIMENSION_M},    {4096, 8, 4096, GEMM_DIMENSION_N}, {4096, 4096, 8, GEMM_DIMENSION_K},
+        {4096, 4096, 4096, GEMM_DIMENSION_M}, {4096, 64, 64, GEMM_DIMENSION_N},  {0, 64, 64, GEMM_DIMENSION_NONE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gemm_model model = gemm_plain(cases[i].m, cases[i].n, cases[i].k, 16);
+        struct gemm_work product;
+        gemm_work(&model, &product);
+        assert_int_equal(product.dominant, cases[i].dominant);
+    }
+    assert_string_equal(gemm_dimension_name(GEMM_DIMENSION_K), "K");
+    assert_null(gemm_dimension_name(GEMM_DIMENSION_NONE));
+}
+
+/* (2/b) / (1/N + 1/K) for N 512, K 3584 in bf16 is 448; fp8 operands and a bf16 output: 2 / (1/512 + 2/3584) = 796.44... */
+static void test_caps(void **state)
+{
+    struct gemm_model model = gemm_plain(1, 512, 3584, 16);
+    struct gemm_ridge ridge = gemm_work_ridge(&model, 448);
+    (void)state;
+    assert_true(fabs(ridge.cap - 448) < 1e-9);
+    assert_int_equal(ridge.caps_at, GEMM_DIMENSION_N);
+    assert_true(isinf(gemm_work_ridge(&model, 449).rows));
+    assert_true(isfinite(gemm_work_ridge(&model, 447).rows));
+    model.operand[GEMM_LEFT].bits = model.operand[GEMM_RIGHT].bits = 8;
+    assert_true(fabs(gemm_work_ridge(&model, 100).cap - 7168 / 9.0) < 1e-9);
+    model = gemm_plain(1, 3584, 512, 16);
+    assert_int_equal(gemm_work_ridge(&model, 100).caps_at, GEMM_DIMENSION_K);
+    model.n = -1;
+    ridge = gemm_work_ridge(&model, 100);
+    assert_true(isnan(ridge.rows) && isnan(ridge.cap));
+    model = gemm_plain(1, 0, 512, 16);
+    assert_true(isnan(gemm_work_ridge(&model, 100).rows));
+    model = gemm_plain(1, 512, 512, NAN);
+    assert_true(isnan(gemm_work_ridge(&model, 100).rows));
+}
+
+/* Experts of one call: 3, 0 and 5 tokens for weights of 64 x 32 in bf16. The idle one reads no weight. */
+static void test_groups(void **state)
+{
+    struct gemm_model groups[3] = {gemm_plain(3, 64, 32, 16), gemm_plain(0, 64, 32, 16), gemm_plain(5, 64, 32, 16)};
+    struct gemm_work work;
+    (void)state;
+    gemm_work_of_groups(groups, 3, &work);
+    assert_true(work.flops == 2.0 * 64 * 32 * 8);
+    assert_true(work.bytes == 2.0 * (2 * 64 * 32 + 8 * (64 + 32)));
+    assert_true(work.operand_bytes[GEMM_RIGHT] == 2.0 * 2 * 64 * 32);
+    assert_true(work.intensity == work.flops / work.bytes);
+    groups[1].batch = 0;
+    groups[1].m = 7;
+    gemm_work_of_groups(groups, 3, &work);
+    assert_true(work.flops == 2.0 * 64 * 32 * 8);
+    groups[1].m = -1;
+    gemm_work_of_groups(groups, 3, &work);
+    assert_true(isnan(work.flops) && isnan(work.bytes));
+    gemm_work_of_groups(NULL, 0, &work);
+    assert_true(work.flops == 0 && work.bytes == 0 && isnan(work.intensity));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +524,18 @@ int main(void)
         cmocka_unit_test(test_gemv),
         cmocka_unit_test(test_level3),
         cmocka_unit_test(test_mixed_sizes_at_the_ridge),
+        cmocka_unit_test(test_roles_exchanged),
+        cmocka_unit_test(test_sizes_of_nothing),
+        cmocka_unit_test(test_block_scaled_fp4),
+        cmocka_unit_test(test_published_layers),
+        cmocka_unit_test(test_weight_by_layout),
+        cmocka_unit_test(test_absent_c),
+        cmocka_unit_test(test_shared_matrices),
+        cmocka_unit_test(test_bias_types),
+        cmocka_unit_test(test_other_weights),
+        cmocka_unit_test(test_dominant_dimension),
+        cmocka_unit_test(test_caps),
+        cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
