@@ -69,9 +69,9 @@ static double scale_bytes_without_rows(const struct gemm_model *model, enum gemm
     return inner == 0 || operand->scales.outer > 0 ? 0 : scale_bytes(operand, 1, (double)inner);
 }
 
-static double fixed_bytes(const struct gemm_model *model, const struct gemm_work *work)
+static double fixed_bytes(const struct gemm_model *model, double right_bytes)
 {
-    double fixed = work->operand_bytes[GEMM_RIGHT] + vector_bytes(model->bias_bits_n, (double)model->n) +
+    double fixed = right_bytes + vector_bytes(model->bias_bits_n, (double)model->n) +
                    scale_bytes_without_rows(model, GEMM_LEFT) + scale_bytes_without_rows(model, GEMM_D);
     return model->reads_c ? fixed + scale_bytes_without_rows(model, GEMM_C) : fixed;
 }
@@ -99,7 +99,7 @@ static void set_bytes(const struct gemm_model *model, struct gemm_work *work)
     work->bytes = work->bias_bytes + work->aux_bytes;
     for (int i = 0; i < GEMM_OPERANDS; i++)
         work->bytes += work->operand_bytes[i];
-    work->bytes_fixed = fixed_bytes(model, work);
+    work->bytes_fixed = fixed_bytes(model, work->operand_bytes[GEMM_RIGHT]);
     work->bytes_per_row = (work->bytes - work->bytes_fixed) / m;
 }
 
@@ -181,24 +181,23 @@ static double bytes_of_row(const struct gemm_model *model, enum gemm_operand_ind
 struct gemm_ridge gemm_work_ridge(const struct gemm_model *model, double ridge)
 {
     struct gemm_ridge result = {NAN, NAN, GEMM_DIMENSION_NONE};
-    struct gemm_work of_one;
     if (!is_known(model) || model->n == 0 || model->batch == 0)
         return result;
-    struct gemm_model one = gemm_with_rows(model, 1);
-    gemm_work(&one, &of_one);
     double left = bytes_of_row(model, GEMM_LEFT);
     double output = bytes_of_row(model, GEMM_D) + vector_bytes(model->bias_bits_m, 1) +
                     vector_bytes(model->aux_bits, (double)model->n * (double)model->batch);
     if (model->reads_c)
         output += bytes_of_row(model, GEMM_C);
-    double gain = of_one.flops_per_row - ridge * (left + output);
-    result.cap = of_one.flops_per_row / (left + output);
+    double flops = flops_of_row(model);
+    double fixed = fixed_bytes(model, operand_bytes(&model->operand[GEMM_RIGHT], (double)model->n, (double)model->k));
+    double gain = flops - ridge * (left + output);
+    result.cap = flops / (left + output);
     if (isnan(result.cap))
         return result;
     result.caps_at = left >= output ? GEMM_DIMENSION_N : GEMM_DIMENSION_K;
-    if (isnan(gain) || isnan(of_one.bytes_fixed))
+    if (isnan(gain) || isnan(fixed))
         return result;
-    result.rows = gain > 0 ? ridge * of_one.bytes_fixed / gain : INFINITY;
+    result.rows = gain > 0 ? ridge * fixed / gain : INFINITY;
     return result;
 }
 
