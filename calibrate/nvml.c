@@ -99,6 +99,7 @@ static bool describe(const struct nvml_entries *entries, unsigned index, struct 
     device->pci_domain = pci.domain;
     device->pci_bus = pci.bus;
     device->pci_slot = pci.device;
+    device->pci_device_id = pci.pci_device_id >> 16;
     if (entries->uuid(device->handle, text, sizeof text - 1) != NVML_SUCCESS)
         text[0] = '\0';
     read_uuid(text, device->uuid);

@@ -12,7 +12,8 @@ enum { NVML_MOST_DEVICES = 64, NVML_ERROR_BYTES = 256 };
 struct nvml_device {
     void *handle;
     uint32_t pci_domain, pci_bus, pci_slot;
-    uint8_t uuid[16]; /* of the whole GPU; zeros: not known */
+    uint32_t pci_device_id; /* the vendor excluded */
+    uint8_t uuid[16];       /* of the whole GPU; zeros: not known */
 };
 
 /* What is not known is negative. */

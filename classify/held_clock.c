@@ -89,7 +89,8 @@ static bool is_of(const struct trace_clocks *clocks, const struct trace_device *
     bool comparable = is_known(clocks->uuid) && is_known(device->uuid);
     if (comparable && memcmp(clocks->uuid, device->uuid, sizeof device->uuid) == 0)
         return true;
-    bool address_counts = device->pci_device_id != 0 && (device->mig == 1 || !comparable);
+    bool address_known = device->pci_device_id || device->pci_domain || device->pci_bus || device->pci_slot;
+    bool address_counts = address_known && (device->mig == 1 || !comparable);
     return address_counts && clocks->pci_domain == device->pci_domain && clocks->pci_bus == device->pci_bus &&
            clocks->pci_slot == device->pci_slot;
 }

@@ -3,7 +3,7 @@
 # Walks the table of commands: each is listed, explains itself and its every option, and --version names the version.
 . "$(dirname "$0")/common.sh"
 
-expected="record report gpus help version"
+expected="record report calibrate gpus help version"
 expect "commands" "$expected" "$("$ROOFTAP" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | paste -sd' ')"
 for command in $expected; do
     "$ROOFTAP" help "$command" >by_help || fail "help $command"
@@ -11,11 +11,14 @@ for command in $expected; do
     cmp -s by_help by_option || fail "'help $command' and '$command --help' differ"
     grep -q "^usage: rooftap $command" by_help || fail "'help $command' has no usage line"
 done
-for option in output simulate sim-option timing quiet; do
+for option in output simulate sim-option timing no-clocks quiet; do
     "$ROOFTAP" help record | grep -q -- "--$option" || fail "help record does not explain --$option"
 done
 for option in json all; do
     "$ROOFTAP" help report | grep -q -- "--$option" || fail "help report does not explain --$option"
+done
+for option in device output quick json simulate sim-option; do
+    "$ROOFTAP" help calibrate | grep -q -- "--$option" || fail "help calibrate does not explain --$option"
 done
 "$ROOFTAP" --version | grep -Eqx 'rooftap [0-9]+\.[0-9]+\.[0-9]+' || fail "--version: $("$ROOFTAP" --version)"
 expect "'version' and '--version'" "$("$ROOFTAP" --version)" "$("$ROOFTAP" version)"

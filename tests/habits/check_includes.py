@@ -12,7 +12,7 @@ MAY_INCLUDE = {
     "preload": ["cupti/", "trace/"],
     "classify": ["trace/"],
     "report": ["classify/", "trace/"],
-    "calibrate": ["classify/"],
+    "calibrate": ["classify/", "trace/"],
     "cli": ["calibrate/", "report/", "classify/", "trace/", "preload/settings.h"],
 }
 # sim/ is an independent oracle: none of these, and no one includes sim/.
