@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What quantization_config of a config.json means for the bytes of the weights. Sets `quantised`, `storage`, `operands` and
+ * the excluded modules, or says in `quantisation_problem` why it is not understood; never guesses. */
+#ifndef CLASSIFY_MODEL_QUANTISATION_H
+#define CLASSIFY_MODEL_QUANTISATION_H
+
+#include <jansson.h>
+
+#include "classify/model/config.h"
+
+/* OBJECT NULL: nothing is quantised. */
+void model_quantisation_read(const json_t *object, struct model_config *config);
+
+#endif

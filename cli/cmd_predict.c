@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `rooftap predict`: what a model would ask of a GPU, from its config.json, with no GPU and no run. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/model/checkpoint.h"
+#include "classify/predict.h"
+#include "cli/commands.h"
+#include "cli/gpu_names.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "report/predict_json.h"
+#include "report/predict_text.h"
+
+#define COMMAND "predict"
+
+struct request {
+    const char *config, *gpu, *batch, *prompt, *context, *chunk, *tp, *weights, *kv, *dtype, *checkpoint;
+    bool json;
+};
+
+static bool read_number(const char *option, const char *text, int64_t absent, int64_t *value)
+{
+    *value = absent;
+    if (!text)
+        return true;
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || number < 1 || number > PREDICT_OPTION_MOST) {
+        message_error(COMMAND, "--%s takes a whole number from 1 to %d, not '%s'", option, PREDICT_OPTION_MOST, text);
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
+static bool find_format(const char *option, const char *name, enum model_format_use use,
+                        const struct model_format **format)
+{
+    *format = model_format_by_name(name);
+    if (!name || (*format && (*format)->uses & use))
+        return true;
+    char list[256];
+    model_format_list(use, list, sizeof list);
+    message_error(COMMAND, "--%s takes %s, not '%s'", option, list, name);
+    return false;
+}
+
+static bool find_weights(const char *name, const struct weight_format **format)
+{
+    *format = name ? weight_format_find(name) : NULL;
+    if (!name || *format)
+        return true;
+    char list[1024];
+    size_t count, used = 0;
+    const struct weight_format *rows = weight_formats(&count);
+    for (size_t i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? "|" : "", rows[i].name);
+    message_error(COMMAND, "--weights takes %s, not '%s'", list, name);
+    return false;
+}
+
+static bool read_options(const struct request *request, struct predict_options *options)
+{
+    if (!request->config || !request->gpu) {
+        message_error(COMMAND,
+                      "needs --config with a config.json and --gpu with a name of 'rooftap gpus'; see 'rooftap help "
+                      "predict'");
+        return false;
+    }
+    options->gpu = gpu_names_find(request->gpu, COMMAND);
+    return options->gpu && read_number("batch", request->batch, 1, &options->batch) &&
+           read_number("prompt", request->prompt, 2048, &options->prompt) &&
+           read_number("context", request->context, options->prompt, &options->context) &&
+           read_number("chunk", request->chunk, 0, &options->chunk) &&
+           read_number("tp", request->tp, 1, &options->tensor_parallel) &&
+           find_weights(request->weights, &options->weights) &&
+           find_format("kv", request->kv, MODEL_FORMAT_KV, &options->kv) &&
+           find_format("dtype", request->dtype, MODEL_FORMAT_OPERANDS, &options->operands);
+}
+
+/* Prints; a mismatch with the checkpoint is told on standard error too, and in the exit status. */
+static int show(const struct request *request, const struct predict_view *view)
+{
+    bool good = request->json ? predict_json(view, stdout) : predict_text(view, stdout);
+    if (!good) {
+        message_error(COMMAND, "out of memory");
+        return 1;
+    }
+    const struct checkpoint_comparison *checkpoint = view->checkpoint;
+    if (!checkpoint || checkpoint->verdict != CHECKPOINT_DIFFERENT)
+        return 0;
+    message_error(COMMAND, "%s and %s disagree: %s", view->config_path, request->checkpoint,
+                  checkpoint->difference_count ? checkpoint->differences[0] : "the number of parameters differs");
+    return 1;
+}
+
+static int compare_and_show(const struct request *request, const struct predict *predict, const char *path)
+{
+    struct predict_view view = {.predict = predict, .config_path = path};
+    struct checkpoint_comparison comparison;
+    if (request->checkpoint) {
+        struct checkpoint checkpoint;
+        struct model_error error;
+        if (!checkpoint_read(request->checkpoint, &checkpoint, &error)) {
+            message_error(COMMAND, "%s: %s", request->checkpoint, error.text);
+            return EXIT_USAGE;
+        }
+        checkpoint_compare(&checkpoint, predict->geometry, &comparison);
+        checkpoint_free(&checkpoint);
+        view.checkpoint = &comparison;
+    }
+    return show(request, &view);
+}
+
+static int predict(const struct request *request, const struct predict_options *options)
+{
+    char path[PATH_MAX + 16];
+    struct model_config config;
+    struct model_error error;
+    if (!model_config_read(request->config, &config, path, sizeof path, &error)) {
+        message_error(COMMAND, "%s: %s", path, error.text);
+        return EXIT_USAGE;
+    }
+    int status = EXIT_USAGE;
+    struct model_geometry geometry;
+    struct predict result;
+    if (!model_geometry_build(&config, &geometry, &error) || !predict_model(&geometry, options, &result, &error)) {
+        message_error(COMMAND, "%s: %s", path, error.text);
+    } else {
+        status = compare_and_show(request, &result, path);
+        predict_free(&result);
+    }
+    model_config_free(&config);
+    return status;
+}
+
+int cmd_predict(int argc, char **argv)
+{
+    static struct request request;
+    /* clang-format off */
+    static const struct option_row rows[] = {
+        {"config", 'c', OPTION_TEXT, &request.config, "FILE", "the model's config.json, or the folder that holds it"},
+        {"gpu", 'g', OPTION_TEXT, &request.gpu, "NAME", "a GPU of 'rooftap gpus'"},
+        {"batch", 'b', OPTION_TEXT, &request.batch, "N", "sequences at once (default: 1)"},
+        {"prompt", 'p', OPTION_TEXT, &request.prompt, "N", "tokens of each prompt (default: 2048)"},
+        {"context", 'l', OPTION_TEXT, &request.context, "N", "tokens that a decode step attends to (default: the prompt's)"},
+        {"chunk", 0, OPTION_TEXT, &request.chunk, "N", "prefill N tokens of one prompt at a time (default: all at once)"},
+        {"weights", 'w', OPTION_TEXT, &request.weights, "FORMAT", "store linear layers as fp8, int4, q4_K, ... (default: config.json's)"},
+        {"kv", 0, OPTION_TEXT, &request.kv, "FORMAT", "store the KV cache as fp8, ... (default: as activations)"},
+        {"dtype", 0, OPTION_TEXT, &request.dtype, "FORMAT", "run in fp16, bf16 or fp32; fp8, int8, ...: linear layers only"},
+        {"tp", 0, OPTION_TEXT, &request.tp, "N", "split the model over N GPUs (tensor parallel)"},
+        {"checkpoint", 0, OPTION_TEXT, &request.checkpoint, "FILE", "compare with a safetensors file or index, or a GGUF file"},
+        {"json", 'j', OPTION_FLAG, &request.json, NULL, "print JSON; report/PREDICT_JSON.md documents it"},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
+    };
+    /* clang-format on */
+    static const struct option_set set = {
+        .command = COMMAND,
+        .synopsis = "--config FILE --gpu NAME [OPTION]...",
+        .about = "Predicts the operators of one prefill and one decode step from a model's config.json and puts them "
+                 "on the\n"
+                 "roofline of a GPU: a bound, not a forecast. Needs no GPU and no run.",
+        .rows = rows,
+        .footer =
+            "Exit status: 0; 1 where the checkpoint and config.json disagree; 2 where something can't be read or used.",
+    };
+    int first;
+    request = (struct request){0};
+    switch (options_parse(&set, argc, argv, &first)) {
+    case OPTIONS_HELP:
+        return 0;
+    case OPTIONS_BAD:
+        return EXIT_USAGE;
+    case OPTIONS_OK:
+        break;
+    }
+    if (first != argc) {
+        message_error(COMMAND, "takes no argument, found '%s'", argv[first]);
+        return EXIT_USAGE;
+    }
+    struct predict_options options = {0};
+    return read_options(&request, &options) ? predict(&request, &options) : EXIT_USAGE;
+}
