@@ -61,9 +61,9 @@ bool note_tells_of_loss(uint32_t code)
 
 /* ---- conclusions ---- */
 
-static enum operator_kind kind_of_kernel(const char *name)
+static enum operator_kind kind_of_kernel(const struct operator_row *op)
 {
-    switch (kernel_kind_of_name(name)) {
+    switch (kernel_family_kind(op->family, op->role)) {
     case KERNEL_GEMM:
         return OPERATOR_GEMM;
     case KERNEL_GEMV:
@@ -130,7 +130,12 @@ static void name_operator(const struct session_merge *merge, size_t index)
         return;
     }
     op->name = allocate_text(session_merge_name(merge, index));
-    op->kind = kind_of_kernel(op->name);
+    const struct kernel_family_row *row = kernel_family_find(op->name);
+    if (row) {
+        op->family = row->family;
+        op->role = row->role;
+    }
+    op->kind = kind_of_kernel(op);
     op->shape_source = op->name ? TRACE_NAME_ONLY : TRACE_NONE;
 }
 
@@ -197,6 +202,22 @@ static void find_time_coverage(struct session *session)
     }
     coverage->kernels_known = coverage->processes_timed || (quiet_timed && !coverage->processes_untimed);
     coverage->gpu_time_ns = gpu_time_known(session) ? 0 : NAN;
+}
+
+/* What no pattern knows might be anything, also attention: how much of the time that is belongs to every report. */
+static void find_unknown_families(struct session *session)
+{
+    struct session_coverage *coverage = &session->coverage;
+    double time_ns = 0;
+    for (size_t i = 0; i < session->operator_count; i++) {
+        const struct operator_row *op = &session->operators[i];
+        if (op->of_call || op->family != KERNEL_FAMILY_UNKNOWN)
+            continue;
+        time_ns += (double)op->time_ns;
+        coverage->unknown_family_kernels += op->kernels;
+    }
+    coverage->unknown_family_time_ns = isnan(coverage->gpu_time_ns) ? NAN : time_ns;
+    coverage->unknown_family_share = coverage->gpu_time_ns > 0 ? time_ns / coverage->gpu_time_ns : NAN;
 }
 
 static void find_shares(struct session *session)
@@ -300,6 +321,7 @@ static void conclude(struct session_merge *merge)
     drop_empty_operators(session);
     find_time_coverage(session);
     find_shares(session);
+    find_unknown_families(session);
     find_running(session);
     find_ends(session);
     if (session->operator_count)

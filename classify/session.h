@@ -10,6 +10,7 @@
 
 #include "classify/device_identity.h"
 #include "classify/held_clock.h"
+#include "classify/kernel_families.h"
 #include "classify/operator_join.h"
 #include "classify/peak_option.h"
 #include "classify/phases.h"
@@ -70,6 +71,8 @@ enum operator_kind { OPERATOR_GEMM, OPERATOR_GEMV, OPERATOR_LEVEL3, OPERATOR_ATT
 /* A row of the report. */
 struct operator_row {
     enum operator_kind kind;
+    enum kernel_family family; /* of a kernel that no library call owns; unknown for a call */
+    enum kernel_role role;
     char *name;   /* of the library function, or of the kernel; NULL: not known */
     int device;   /* index, or SESSION_DEVICE_UNKNOWN */
     bool of_call; /* a library call; signature and work hold */
@@ -110,6 +113,9 @@ struct session_coverage {
     double launch_share
         [SESSION_PROVENANCE_COUNT]; /* by enum trace_provenance, of GEMM and attention launches; NAN: none */
     double gpu_time_share[SESSION_PROVENANCE_COUNT]; /* of gpu_time_ns */
+    /* Kernels that no library call owns and no pattern of names knows: operators whose family is unknown, longest first. */
+    uint64_t unknown_family_kernels;
+    double unknown_family_time_ns, unknown_family_share; /* NAN: not known */
 };
 
 /* Calls of one library function that failed alike. */
