@@ -257,6 +257,14 @@ static double saved_by_batching(const struct session *session, const struct weig
                               rows * bytes_per_row + calls * bytes_fixed);
 }
 
+/* What ran faster than its fill allows (a simulator's kernel) gains no more than its time
+ * above the roof. */
+static double bounded_by_time(const struct operator_row *op, double saved_ns)
+{
+    double above_ns = (double)op->time_ns * (1 - op->roofline.roof_fraction);
+    return op->timed && op->kernels && saved_ns > above_ns ? fmax(0, above_ns) : saved_ns;
+}
+
 /* Partial sums are written and read; of all numbers of splits up to one wave the best. */
 static double saved_by_splitting(const struct session *session, const struct weight_row *weight)
 {
@@ -282,7 +290,7 @@ static double saved_by_splitting(const struct session *session, const struct wei
             best = fmin(
                 best, roof_filled_ns(session, weight->device, weight->path, split_fill, flops, bytes + splits * sums));
         }
-        saved += (double)executions_of(op) * (now - best);
+        saved += bounded_by_time(op, (double)executions_of(op) * (now - best));
     }
     return judged ? saved : NAN;
 }

@@ -59,6 +59,31 @@ static bool find_newest(char *out)
     return any;
 }
 
+/* Options that contradict each other, or a key that the table doesn't have. */
+static bool options_agree(const struct report_options *options)
+{
+    char keys[REPORT_KEYS_BYTES];
+    bool text_only = options->all || options->skinny || options->top || options->sort || options->by;
+    if (options->json && text_only) {
+        message_error(COMMAND, "--json holds everything; --all, --by, --skinny, --sort and --top are about the text");
+        return false;
+    }
+    if (options->all && options->top) {
+        message_error(COMMAND, "--all prints every row, --top %zu only some: expected one of the two", options->top);
+        return false;
+    }
+    if (options->skinny && options->by) {
+        message_error(COMMAND, "--skinny is by weight already; expected no --by");
+        return false;
+    }
+    if (!report_sort_key_known(options)) {
+        report_sort_keys(options, keys);
+        message_error(COMMAND, "--sort takes one of %s here, not '%s'", keys, options->sort);
+        return false;
+    }
+    return true;
+}
+
 int cmd_report(int argc, char **argv)
 {
     static struct report_options options;
@@ -66,6 +91,10 @@ int cmd_report(int argc, char **argv)
     static const struct option_row rows[] = {
         {"json", 'j', OPTION_FLAG, &options.json, NULL, "print JSON, as report/JSON.md describes it"},
         {"all",  'a', OPTION_FLAG, &options.all,  NULL, "print every row, also on a terminal"},
+        {"top",  'n', OPTION_COUNT, &options.top, "N", "print that many rows, and one for the rest"},
+        {"sort", 's', OPTION_TEXT, &options.sort, "KEY", "order rows by time, share, calls, intensity, roof, gain, name, ..."},
+        {"by",   0, OPTION_CHOICE, &options.by, REPORT_BY, "one row for each shape (default), weight, or kernel name"},
+        {"skinny", 0, OPTION_FLAG, &options.skinny, NULL, "print skinny and starved weights alone, all of them"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
@@ -89,6 +118,8 @@ int cmd_report(int argc, char **argv)
     case OPTIONS_OK:
         break;
     }
+    if (!options_agree(&options))
+        return EXIT_USAGE;
     if (argc - first > 1) {
         message_error(COMMAND, "expected one session folder, found also '%s'", argv[first + 1]);
         return EXIT_USAGE;

@@ -3,8 +3,10 @@
  * wrong in one line. */
 #include "cli/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,19 @@ static bool is_choice(const char *choices, const char *value)
     return false;
 }
 
+static bool store_count(const struct option_set *set, const struct option_row *row, const char *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long count = strtoull(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || errno || !count || count > SIZE_MAX) {
+        message_error(set->command, "--%s takes a whole number from 1 on, not '%s'", row->long_name, value);
+        return false;
+    }
+    *(size_t *)row->destination = (size_t)count;
+    return true;
+}
+
 static bool store(const struct option_set *set, const struct option_row *row, const char *value)
 {
     /* Nobody means that; it is a value left out before the end of the options. */
@@ -60,6 +75,8 @@ static bool store(const struct option_set *set, const struct option_row *row, co
         }
         *(const char **)row->destination = value;
         return true;
+    case OPTION_COUNT:
+        return store_count(set, row, value);
     case OPTION_LIST: {
         struct option_list *list = row->destination;
         const char **grown = realloc(list->values, sizeof *grown * ((size_t)list->count + 1));

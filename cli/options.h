@@ -9,6 +9,7 @@ enum option_kind {
     OPTION_FLAG,   /* destination: bool, set to true */
     OPTION_TEXT,   /* destination: const char * */
     OPTION_CHOICE, /* destination: const char *; one of the words of value_name, "on|off" */
+    OPTION_COUNT,  /* destination: size_t *; a whole number from 1 on */
     OPTION_LIST,   /* destination: struct option_list, one more value each time */
 };
 

@@ -1,39 +1,149 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A getter for each column. Text that comes from a stranger is made safe where the table is printed. */
+/* Getters for the columns of operators, and what all tables share. Text that comes from a stranger is made safe where the
+ * table is printed. */
 #include "report/columns.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "classify/allocate.h"
 #include "report/format.h"
+#include "report/operator_rows.h"
+#include "report/weight_columns.h"
 
-static void print_device(const struct operator_row *op, char *cell)
+double columns_busy_share(const struct session *session, int device, double ns)
 {
+    if (device < 0 || !session->devices[device].busy.known || !session->devices[device].busy.covered_ns)
+        return NAN;
+    return ns / (double)session->devices[device].busy.covered_ns;
+}
+
+/* ---- numbers ---- */
+
+static double value_calls(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return op->calls_known ? (double)op->calls : NAN;
+}
+
+static double value_time(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return op->timed && op->kernels ? (double)op->time_ns : NAN;
+}
+
+static double value_share(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return op->timed && op->kernels ? op->share : NAN;
+}
+
+static double value_mean(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    return value_time(session, row) / (double)op->kernels;
+}
+
+static double size_value(const struct operator_row *op, int64_t size)
+{
+    return op->of_call && op->work.shape_known && size >= 0 ? (double)size : NAN;
+}
+
+static double value_m(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return size_value(op, op->work.m);
+}
+
+static double value_n(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return size_value(op, op->work.n);
+}
+
+static double value_k(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return size_value(op, op->work.k);
+}
+
+static double value_intensity(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return op->roofline.intensity;
+}
+
+static double value_tera(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return op->roofline.flops_per_second;
+}
+
+static double value_giga(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return op->roofline.bytes_per_second;
+}
+
+static double value_roof(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    return op->roofline.roof_fraction;
+}
+
+static double value_gain(const struct session *session, const void *row)
+{
+    const struct operator_row *op = row;
+    return op->timed && op->kernels ? columns_busy_share(session, op->device, op->gain_ns) : NAN;
+}
+
+/* ---- cells ---- */
+
+static void print_device(const struct session *session, const void *row, char *cell)
+{
+    const struct operator_row *op = row;
+    (void)session;
     format_size(cell, op->device);
 }
 
-static void print_kind(const struct operator_row *op, char *cell)
+static void print_kind(const struct session *session, const void *row, char *cell)
 {
+    const struct operator_row *op = row;
+    (void)session;
     if (op->of_call && op->work.batch > 1)
         snprintf(cell, COLUMN_CELL_BYTES, "%s x%lld", operator_kind_name(op->kind), (long long)op->work.batch);
     else
         snprintf(cell, COLUMN_CELL_BYTES, "%s", operator_kind_name(op->kind));
 }
 
-static void print_m(const struct operator_row *op, char *cell)
+static void print_m(const struct session *session, const void *row, char *cell)
 {
-    format_size(cell, op->work.m);
+    (void)session;
+    format_size(cell, ((const struct operator_row *)row)->work.m);
 }
 
-static void print_n(const struct operator_row *op, char *cell)
+static void print_n(const struct session *session, const void *row, char *cell)
 {
-    format_size(cell, op->work.n);
+    (void)session;
+    format_size(cell, ((const struct operator_row *)row)->work.n);
 }
 
-static void print_k(const struct operator_row *op, char *cell)
+static void print_k(const struct session *session, const void *row, char *cell)
 {
-    format_size(cell, op->work.k);
+    (void)session;
+    format_size(cell, ((const struct operator_row *)row)->work.k);
 }
 
 /* "bf16" where all is bf16; else operands, what they are computed in where that differs, and the result. */
@@ -55,52 +165,71 @@ void columns_types(const struct operator_row *op, char *cell)
         snprintf(cell + used, COLUMN_CELL_BYTES - (size_t)used, ">%s", d);
 }
 
-static void print_calls(const struct operator_row *op, char *cell)
+static void print_types(const struct session *session, const void *row, char *cell)
 {
-    if (op->calls_known)
-        format_count(cell, op->calls);
-    else
+    (void)session;
+    columns_types(row, cell);
+}
+
+static void print_calls(const struct session *session, const void *row, char *cell)
+{
+    if (isnan(value_calls(session, row)))
         strcpy(cell, FORMAT_UNKNOWN);
+    else
+        format_count(cell, ((const struct operator_row *)row)->calls);
 }
 
-static void print_time(const struct operator_row *op, char *cell)
+static void print_time(const struct session *session, const void *row, char *cell)
 {
-    format_duration(cell, op->timed && op->kernels ? (double)op->time_ns : NAN);
+    format_duration(cell, value_time(session, row));
 }
 
-static void print_share(const struct operator_row *op, char *cell)
+static void print_mean(const struct session *session, const void *row, char *cell)
 {
-    format_share(cell, op->timed && op->kernels ? op->share : NAN);
+    format_duration(cell, value_mean(session, row));
 }
 
-static void print_intensity(const struct operator_row *op, char *cell)
+static void print_share(const struct session *session, const void *row, char *cell)
 {
-    format_intensity(cell, op->roofline.intensity);
+    format_share(cell, value_share(session, row));
 }
 
-static void print_class(const struct operator_row *op, char *cell)
+static void print_intensity(const struct session *session, const void *row, char *cell)
 {
-    strcpy(cell, bound_name(op->roofline.bound));
+    format_intensity(cell, value_intensity(session, row));
 }
 
-static void print_tera(const struct operator_row *op, char *cell)
+static void print_class(const struct session *session, const void *row, char *cell)
 {
-    format_tera(cell, op->roofline.flops_per_second);
+    (void)session;
+    strcpy(cell, bound_name(((const struct operator_row *)row)->roofline.bound));
 }
 
-static void print_giga(const struct operator_row *op, char *cell)
+static void print_tera(const struct session *session, const void *row, char *cell)
 {
-    format_giga(cell, op->roofline.bytes_per_second);
+    format_tera(cell, value_tera(session, row));
 }
 
-static void print_roof(const struct operator_row *op, char *cell)
+static void print_giga(const struct session *session, const void *row, char *cell)
 {
-    format_share(cell, op->roofline.roof_fraction);
+    format_giga(cell, value_giga(session, row));
 }
 
-static void print_flags(const struct operator_row *op, char *cell)
+static void print_roof(const struct session *session, const void *row, char *cell)
 {
+    format_share(cell, value_roof(session, row));
+}
+
+static void print_gain(const struct session *session, const void *row, char *cell)
+{
+    format_gain(cell, value_gain(session, row));
+}
+
+static void print_flags(const struct session *session, const void *row, char *cell)
+{
+    const struct operator_row *op = row;
     size_t used = 0;
+    (void)session;
     cell[0] = '\0';
     for (int i = 0; i < ROOFLINE_FLAG_COUNT; i++)
         if (op->roofline.flags & 1u << i)
@@ -110,29 +239,173 @@ static void print_flags(const struct operator_row *op, char *cell)
         snprintf(cell + used, COLUMN_CELL_BYTES - used, "%sat_most", used ? "," : "");
 }
 
+/* Of a struct kernel_row. */
+static void print_kernel_class(const struct session *session, const void *row, char *cell)
+{
+    if (((const struct kernel_row *)row)->mixed)
+        strcpy(cell, "mixed");
+    else
+        print_class(session, row, cell);
+}
+
+static double value_shapes(const struct session *session, const void *row)
+{
+    (void)session;
+    return (double)((const struct kernel_row *)row)->shapes;
+}
+
+static void print_shapes(const struct session *session, const void *row, char *cell)
+{
+    (void)session;
+    format_count(cell, ((const struct kernel_row *)row)->shapes);
+}
+
+/* For `--sort` alone where the name isn't a cell. */
+static void print_name(const struct session *session, const void *row, char *cell)
+{
+    const struct operator_row *op = row;
+    (void)session;
+    snprintf(cell, COLUMN_CELL_BYTES, "%s", op->name ? op->name : "");
+}
+
+/* ---- tables ---- */
+
 /* What costs most comes first. All that only a shape can tell comes last: a row without one has its name there. */
 /* clang-format off */
-static const struct column table[] = {
+static const struct column shape_columns[] = {
     {.title = "GPU",     .print = print_device, .identity = true, .several_devices = true},
-    {.title = "%TIME",   .print = print_share},
-    {.title = "TIME",    .print = print_time},
-    {.title = "CALLS",   .print = print_calls},
-    {.title = "KIND",    .print = print_kind, .identity = true, .left = true},
-    {.title = "M",       .print = print_m, .identity = true, .shape = true},
-    {.title = "N",       .print = print_n, .identity = true, .shape = true},
-    {.title = "K",       .print = print_k, .identity = true, .shape = true},
-    {.title = "TYPES",   .print = columns_types, .identity = true, .shape = true, .left = true},
-    {.title = "FLOP/B",  .print = print_intensity, .shape = true},
-    {.title = "CLASS",   .print = print_class, .shape = true, .left = true},
-    {.title = "TFLOP/s", .print = print_tera, .shape = true, .spare = 2},
-    {.title = "GB/s",    .print = print_giga, .shape = true, .spare = 1},
-    {.title = "%ROOF",   .print = print_roof, .shape = true},
+    {.title = "%TIME",   .key = "share", .print = print_share, .value = value_share},
+    {.title = "TIME",    .key = "time", .print = print_time, .value = value_time},
+    {.title = "CALLS",   .key = "calls", .print = print_calls, .value = value_calls},
+    {.title = "KIND",    .key = "kind", .print = print_kind, .identity = true, .left = true, .ascending = true},
+    {.title = "M",       .key = "m", .print = print_m, .value = value_m, .identity = true, .shape = true},
+    {.title = "N",       .key = "n", .print = print_n, .value = value_n, .identity = true, .shape = true},
+    {.title = "K",       .key = "k", .print = print_k, .value = value_k, .identity = true, .shape = true},
+    {.title = "TYPES",   .key = "types", .print = print_types, .identity = true, .shape = true, .left = true,
+     .ascending = true},
+    {.title = "FLOP/B",  .key = "intensity", .print = print_intensity, .value = value_intensity, .shape = true},
+    {.title = "CLASS",   .key = "class", .print = print_class, .shape = true, .left = true, .coloured = true,
+     .ascending = true},
+    {.title = "TFLOP/s", .key = "flops", .print = print_tera, .value = value_tera, .shape = true, .spare = 2},
+    {.title = "GB/s",    .key = "bytes", .print = print_giga, .value = value_giga, .shape = true, .spare = 1},
+    {.title = "%ROOF",   .key = "roof", .print = print_roof, .value = value_roof, .shape = true, .ascending = true},
+    {.title = "%GAIN",   .key = "gain", .print = print_gain, .value = value_gain, .shape = true, .spare = 3},
     {.title = "FLAGS",   .print = print_flags, .shape = true, .left = true},
+    {.title = NULL,      .key = "name", .print = print_name, .ascending = true},
+};
+
+static const struct column kernel_columns[] = {
+    {.title = "GPU",     .print = print_device, .several_devices = true},
+    {.title = "%TIME",   .key = "share", .print = print_share, .value = value_share},
+    {.title = "TIME",    .key = "time", .print = print_time, .value = value_time},
+    {.title = "CALLS",   .key = "calls", .print = print_calls, .value = value_calls},
+    {.title = "MEAN",    .key = "mean", .print = print_mean, .value = value_mean, .spare = 2},
+    {.title = "KIND",    .key = "kind", .print = print_kind, .left = true, .ascending = true},
+    {.title = "SHAPES",  .key = "shapes", .print = print_shapes, .value = value_shapes, .spare = 3},
+    {.title = "CLASS",   .key = "class", .print = print_kernel_class, .left = true, .coloured = true,
+     .ascending = true},
+    {.title = "%ROOF",   .key = "roof", .print = print_roof, .value = value_roof, .ascending = true},
+    {.title = "%GAIN",   .key = "gain", .print = print_gain, .value = value_gain, .spare = 1},
+    {.title = "NAME",    .key = "name", .print = print_name, .left = true, .shape = true, .ascending = true},
 };
 /* clang-format on */
 
-const struct column *columns(size_t *count)
+const struct column *columns(enum columns_of of, size_t *count)
 {
-    *count = sizeof table / sizeof table[0];
-    return table;
+    switch (of) {
+    case COLUMNS_OF_WEIGHT:
+        return weight_columns(count);
+    case COLUMNS_OF_SKINNY:
+        return weight_columns_skinny(count);
+    case COLUMNS_OF_KERNEL:
+        *count = sizeof kernel_columns / sizeof kernel_columns[0];
+        return kernel_columns;
+    default:
+        *count = sizeof shape_columns / sizeof shape_columns[0];
+        return shape_columns;
+    }
+}
+
+const struct column *columns_by_key(enum columns_of of, const char *key)
+{
+    size_t count;
+    const struct column *column = columns(of, &count);
+    for (size_t i = 0; i < count; i++)
+        if (column[i].key && !strcmp(column[i].key, key))
+            return &column[i];
+    return NULL;
+}
+
+struct text_table *columns_table(enum columns_of of, const struct session *session)
+{
+    size_t count;
+    const struct column *column = columns(of, &count);
+    struct text_column text[TEXT_TABLE_COLUMNS_MOST] = {0};
+    for (size_t c = 0; c < count; c++)
+        text[c] = (struct text_column){
+            .title = column[c].title,
+            .hidden = !column[c].title || (column[c].several_devices && session->device_count < 2),
+            .left = column[c].left,
+            .named = column[c].shape,
+            .coloured = column[c].coloured,
+            .spare = column[c].spare,
+        };
+    return text_table_open(text, count);
+}
+
+void columns_add(struct text_table *table, enum columns_of of, const struct session *session, const void *row,
+                 bool named, const char *name, enum colour colour)
+{
+    size_t count;
+    const struct column *column = columns(of, &count);
+    char text[TEXT_TABLE_COLUMNS_MOST][COLUMN_CELL_BYTES] = {{0}};
+    const char *cells[TEXT_TABLE_COLUMNS_MOST] = {NULL};
+    for (size_t c = 0; c < count; c++) {
+        if (!named || !column[c].shape)
+            column[c].print(session, row, text[c]);
+        cells[c] = text[c];
+    }
+    if (named)
+        text_table_add_named(table, cells, name, colour);
+    else
+        text_table_add(table, cells, colour);
+}
+
+/* ---- sorting ---- */
+
+struct sorted {
+    const void *row;
+    size_t index;
+    double value;
+    char *text;
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const struct sorted *a = left, *b = right;
+    int order = a->text && b->text ? strcmp(a->text, b->text) : (a->value > b->value) - (a->value < b->value);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+void columns_sort(const struct column *column, const struct session *session, const void **rows, size_t count)
+{
+    struct sorted *sorted = allocate(count + 1, sizeof *sorted);
+    char cell[COLUMN_CELL_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = (struct sorted){.row = rows[i], .index = i};
+        if (column->value) {
+            double value = column->value(session, rows[i]);
+            sorted[i].value = isnan(value) ? INFINITY : column->ascending ? value : -value;
+        } else {
+            column->print(session, rows[i], cell);
+            sorted[i].text = allocate_text(cell);
+        }
+    }
+    if (count)
+        qsort(sorted, count, sizeof *sorted, by_value);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = sorted[i].row;
+        free(sorted[i].text);
+    }
+    free(sorted);
 }

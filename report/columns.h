@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns of the operator table: one row a column, walked to print titles, widths and cells. */
+/* The columns of the tables: one row a column, walked to print titles, widths and cells, and to sort. */
 #ifndef REPORT_COLUMNS_H
 #define REPORT_COLUMNS_H
 
@@ -7,22 +7,49 @@
 #include <stddef.h>
 
 #include "classify/session.h"
+#include "report/text_table.h"
 
-enum { COLUMN_CELL_BYTES = 96 };
+enum { COLUMN_CELL_BYTES = TEXT_TABLE_CELL_BYTES };
 
 struct column {
     const char *title;
+    const char *key;      /* of `--sort`; NULL: it is not sorted by */
     bool left;            /* aligned to the left */
     bool shape;           /* a row without a shape has its name over these, the last */
     bool identity;        /* rows that differ in none of these look alike */
     bool several_devices; /* shown only where there are several devices */
+    bool coloured;        /* in the colour of the row's class */
+    bool ascending;       /* sorted smallest first */
     int spare;            /* left out where a narrow terminal lacks the room, 1 first; 0: never */
-    void (*print)(const struct operator_row *op, char *cell); /* into COLUMN_CELL_BYTES */
+    void (*print)(const struct session *session, const void *row, char *cell); /* into COLUMN_CELL_BYTES */
+    double (*value)(const struct session *session, const void *row); /* to sort by; NAN: last. NULL: by the cell */
 };
 
-const struct column *columns(size_t *count);
+/* What a row of the operator table is, and so of what type ROW above is. */
+enum columns_of {
+    COLUMNS_OF_SHAPE,  /* struct operator_row: each different call, kernels by name */
+    COLUMNS_OF_WEIGHT, /* struct weight_row */
+    COLUMNS_OF_KERNEL, /* struct kernel_row: all shapes of a function or kernel */
+    COLUMNS_OF_SKINNY, /* struct weight_row: what holds it back, and what would help */
+    COLUMNS_OF_COUNT,
+};
+
+const struct column *columns(enum columns_of of, size_t *count);
+const struct column *columns_by_key(enum columns_of of, const char *key); /* NULL: there is none */
+
+struct text_table *columns_table(enum columns_of of, const struct session *session);
+/* NAMED: the name NAME stands in place of the shape. */
+void columns_add(struct text_table *table, enum columns_of of, const struct session *session, const void *row,
+                 bool named, const char *name, enum colour colour);
+
+/* COUNT pointers to rows, in place; equal ones stay as they were. */
+void columns_sort(const struct column *column, const struct session *session, const void **rows, size_t count);
 
 /* What TYPES shows, for texts elsewhere. */
 void columns_types(const struct operator_row *op, char *cell);
+void columns_weight_types(const struct session *session, const struct weight_row *weight, char *cell);
+
+/* A share of the time that the row's device was busy; NAN: that isn't known. */
+double columns_busy_share(const struct session *session, int device, double ns);
 
 #endif

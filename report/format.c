@@ -75,6 +75,20 @@ char *format_share(char *text, double share)
     return one_decimal(text, 100 * share);
 }
 
+char *format_gain(char *text, double share)
+{
+    double percent = 100 * share;
+    if (percent == 0)
+        strcpy(text, "0");
+    else if (percent > 0 && percent < 0.01)
+        strcpy(text, "<0.01");
+    else if (percent > 0 && percent < 9.995)
+        snprintf(text, FORMAT_BYTES, "%.2f", percent);
+    else
+        one_decimal(text, percent);
+    return text;
+}
+
 char *format_intensity(char *text, double flops_per_byte)
 {
     return one_decimal(text, flops_per_byte);
@@ -97,6 +111,11 @@ char *format_giga(char *text, double per_second)
         return one_decimal(text, giga);
     snprintf(text, FORMAT_BYTES, "%.0f", giga);
     return text;
+}
+
+char *format_megabytes(char *text, double bytes)
+{
+    return one_decimal(text, bytes / 1e6);
 }
 
 char *format_rows(char *text, double rows)

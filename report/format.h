@@ -14,9 +14,11 @@ char *format_count(char *text, uint64_t count);                               /*
 char *format_size(char *text, int64_t size);                                  /* 3584; negative: not known */
 char *format_duration(char *text, double ns);                                 /* 12.34 ms */
 char *format_share(char *text, double share);                                 /* 12.3 %, without the sign */
+char *format_gain(char *text, double share);                                  /* 0.68, 12.3; <0.01: next to nothing */
 char *format_intensity(char *text, double flops_per_byte);                    /* 162.9 */
 char *format_tera(char *text, double per_second);                             /* 165.2, of 1.652e14 */
 char *format_giga(char *text, double per_second);                             /* 1008, of 1.008e12 */
+char *format_megabytes(char *text, double bytes);                             /* 12.3, of 1.23e7 */
 const char *format_plural(uint64_t count, const char *one, const char *many); /* the word for COUNT */
 char *format_rows(char *text, double rows);                                   /* up to the next whole row */
 

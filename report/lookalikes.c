@@ -172,16 +172,16 @@ struct key {
     char *text;   /* what the table shows of its shape */
 };
 
-static char *shown_shape(const struct operator_row *op)
+static char *shown_shape(const struct session *session, const struct operator_row *op)
 {
     size_t count, used = 0;
-    const struct column *column = columns(&count);
+    const struct column *column = columns(COLUMNS_OF_SHAPE, &count);
     char *text = allocate(count + 1, COLUMN_CELL_BYTES);
     char cell[COLUMN_CELL_BYTES];
     for (size_t c = 0; c < count; c++) {
         if (!column[c].identity)
             continue;
-        column[c].print(op, cell);
+        column[c].print(session, op, cell);
         used += (size_t)sprintf(text + used, "%s|", cell);
     }
     return text;
@@ -236,14 +236,14 @@ static void print_groups(struct key *keys, size_t count, FILE *out)
     free(members);
 }
 
-void lookalikes_print(const struct session *session, size_t rows, FILE *out)
+void lookalikes_print(const struct session *session, const struct operator_rows *rows, FILE *out)
 {
     size_t count = 0;
-    struct key *keys = allocate(session->operator_count + 1, sizeof *keys);
-    for (size_t i = 0; i < session->operator_count && i < rows; i++) {
-        const struct operator_row *op = &session->operators[i];
+    struct key *keys = allocate(rows->shown + 1, sizeof *keys);
+    for (size_t i = 0; i < rows->shown; i++) {
+        const struct operator_row *op = rows->rows[i];
         if (op->of_call && op->work.shape_known) {
-            keys[count] = (struct key){.op = op, .index = i, .text = shown_shape(op)};
+            keys[count] = (struct key){.op = op, .index = i, .text = shown_shape(session, op)};
             count++;
         }
     }

@@ -6,8 +6,9 @@
 #include <stdio.h>
 
 #include "classify/session.h"
+#include "report/operator_rows.h"
 
-/* Of the first ROWS operators; a blank line and a heading first, nothing if no two look alike. */
-void lookalikes_print(const struct session *session, size_t rows, FILE *out);
+/* Of the rows that are shown; a blank line and a heading first, nothing if no two look alike. */
+void lookalikes_print(const struct session *session, const struct operator_rows *rows, FILE *out);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operators of a session as a text table. */
+/* The operator table: by shape, by weight, or by kernel. */
 #ifndef REPORT_OPERATOR_TABLE_H
 #define REPORT_OPERATOR_TABLE_H
 
 #include <stdio.h>
 
 #include "classify/session.h"
+#include "report/operator_rows.h"
+#include "report/view.h"
 
-/* Prints at most ROWS rows, then one row that holds the exact rest. Names are cut to what WIDTH leaves them. Returns the
- * number of operators that have a row of their own. */
-size_t operator_table_print(const struct session *session, size_t rows, size_t width, FILE *out);
+/* Prints the first rows->shown rows; what is left becomes one row with exact sums. */
+void operator_table_print(const struct session *session, const struct view *view, const struct operator_rows *rows,
+                          FILE *out);
 
 #endif

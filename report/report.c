@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "classify/session.h"
+#include "report/colour.h"
+#include "report/columns.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 #include "report/safe_text.h"
+#include "report/view.h"
 
 enum { ROWS_ON_TERMINAL = 30, LEAST_WIDTH = 80 };
 
@@ -83,20 +86,64 @@ static size_t terminal_width(int descriptor)
     return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
 }
 
+static enum columns_of columns_of(const struct report_options *options)
+{
+    if (options->skinny)
+        return COLUMNS_OF_SKINNY;
+    if (options->by && !strcmp(options->by, "weight"))
+        return COLUMNS_OF_WEIGHT;
+    if (options->by && !strcmp(options->by, "kernel"))
+        return COLUMNS_OF_KERNEL;
+    return COLUMNS_OF_SHAPE;
+}
+
+void report_sort_keys(const struct report_options *options, char *text)
+{
+    size_t count, used = 0;
+    const struct column *column = columns(columns_of(options), &count);
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        if (column[i].key)
+            used += (size_t)snprintf(text + used, REPORT_KEYS_BYTES - used, "%s%s", used ? ", " : "", column[i].key);
+}
+
+bool report_sort_key_known(const struct report_options *options)
+{
+    return !options->sort || columns_by_key(columns_of(options), options->sort);
+}
+
+static struct view view_of(const struct report_options *options, FILE *out)
+{
+    int descriptor = fileno(out);
+    bool terminal = descriptor >= 0 && isatty(descriptor);
+    enum columns_of of = columns_of(options);
+    bool folds = terminal && !options->all && !options->skinny;
+    return (struct view){
+        .rows = options->top ? options->top
+                : folds      ? ROWS_ON_TERMINAL
+                             : SIZE_MAX,
+        .rows_asked_for = options->top,
+        .width = terminal ? terminal_width(descriptor) : REPORT_TEXT_WIDTH,
+        .colours = colour_wanted(out),
+        .by = of,
+        .sort = options->sort ? columns_by_key(of, options->sort) : NULL,
+        .skinny = options->skinny,
+    };
+}
+
 static bool print_report(const struct session *session, const struct report_options *options, FILE *out)
 {
     if (options->json)
         return report_json(session, out);
-    int descriptor = fileno(out);
-    bool terminal = descriptor >= 0 && isatty(descriptor);
-    return report_text(session, terminal && !options->all ? ROWS_ON_TERMINAL : SIZE_MAX - 1,
-                       terminal ? terminal_width(descriptor) : REPORT_TEXT_WIDTH, out);
+    struct view view = view_of(options, out);
+    return report_text(session, &view, out);
 }
 
 int report_command(const struct report_options *options, FILE *out, FILE *err)
 {
     struct session_error error;
-    struct session *session = session_open(options->session_folder, &error);
+    const struct session_options how = {.peaks = options->peaks};
+    struct session *session = session_open_with(options->session_folder, &how, &error);
     if (!session) {
         complain(err, error.text);
         return REPORT_EXIT_BAD;

@@ -5,13 +5,28 @@
 #define REPORT_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+struct peak_options;
 
 struct report_options {
     const char *session_folder; /* a session folder, or one trace file */
+    const struct peak_options *peaks; /* figures of --peak; NULL: none */
     bool json;                  /* JSON.md instead of text */
     bool all;                   /* no row is folded away */
+    bool skinny;                /* the skinny list alone */
+    size_t top;       /* rows of the table and of the skinny list; 0: as many as a terminal is meant to hold */
+    const char *sort; /* one of report_sort_keys(); NULL: longest time first */
+    const char *by;   /* one of REPORT_BY; NULL: shape */
 };
+
+#define REPORT_BY "shape|weight|kernel"
+
+/* "time, share, …": what `--sort` takes together with these options; *TEXT, of REPORT_KEYS_BYTES, is filled. */
+enum { REPORT_KEYS_BYTES = 512 };
+void report_sort_keys(const struct report_options *options, char *text);
+bool report_sort_key_known(const struct report_options *options);
 
 enum report_exit {
     REPORT_EXIT_OK = 0,      /* also for traces cut short */

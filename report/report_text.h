@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 #include "classify/session.h"
+#include "report/view.h"
 
 enum { REPORT_TEXT_WIDTH = 120 }; /* columns, where OUT is no terminal that has its own */
 
-/* ROWS: of the operator table at most; SIZE_MAX for all. Lines are kept to WIDTH columns as far as figures allow. False if
- * OUT could not take it. */
-bool report_text(const struct session *session, size_t rows, size_t width, FILE *out);
+/* Lines are kept to the view's width as far as figures allow. False if OUT could not take it. */
+bool report_text(const struct session *session, const struct view *view, FILE *out);
 
 #endif

@@ -144,3 +144,11 @@ void safe_text_print(FILE *out, const char *text, size_t width)
     fputs(safe, out);
     free(safe);
 }
+
+void safe_text_print_middle(FILE *out, const char *text, size_t width)
+{
+    char *safe = safe_text_terminal(text);
+    safe_text_cut_middle(safe, width);
+    fputs(safe, out);
+    free(safe);
+}

@@ -28,4 +28,7 @@ void safe_text_cut_around(char *text, size_t width, size_t skip);
 /* Prints a stranger's text, of at most WIDTH columns; NULL is "(not known)". */
 void safe_text_print(FILE *out, const char *text, size_t width);
 
+/* The same for what must be known, with the dots in the middle: a command's end tells as much as its beginning. */
+void safe_text_print_middle(FILE *out, const char *text, size_t width);
+
 #endif

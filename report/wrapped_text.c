@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/wrapped_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Bytes of LINE that WIDTH columns take, up to a blank behind START if there is one. */
@@ -29,4 +30,20 @@ void wrapped_text_print(const char *text, size_t width, size_t indent, FILE *out
             shown += more;
         }
     }
+}
+
+FILE *wrapped_text_begin(struct wrapped_text *wrapped, size_t width, size_t indent, FILE *out)
+{
+    *wrapped = (struct wrapped_text){.out = out, .width = width, .indent = indent};
+    wrapped->stream = open_memstream(&wrapped->text, &wrapped->bytes);
+    return wrapped->stream ? wrapped->stream : out;
+}
+
+void wrapped_text_end(struct wrapped_text *wrapped)
+{
+    if (!wrapped->stream)
+        return;
+    if (!fclose(wrapped->stream))
+        wrapped_text_print(wrapped->text, wrapped->width, wrapped->indent, wrapped->out);
+    free(wrapped->text);
 }

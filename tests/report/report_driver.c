@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_command() with its options, as the command would call it, and the fold that it does on a terminal:
+/* report_command() with its options, as the command would call it, and what it does on a terminal:
  *
- *   report_driver [--json] [--all] [--rows N] [--width N] SESSION */
+ *   report_driver [--json] [--all] [--skinny] [--top N] [--sort KEY] [--by WHAT] [--rows N] [--width N] [--colours] SESSION */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "report/report.h"
 #include "report/report_text.h"
 
-static int print_folded(const char *path, size_t rows, size_t width)
+static int print_folded(const char *path, const struct view *view)
 {
     struct session_error error;
     struct session *session = session_open(path, &error);
     if (!session)
         return 2;
-    bool written = report_text(session, rows, width, stdout);
+    bool written = report_text(session, view, stdout);
     session_close(session);
     return written ? 0 : 2;
 }
@@ -23,22 +23,36 @@ static int print_folded(const char *path, size_t rows, size_t width)
 int main(int argc, char **argv)
 {
     struct report_options options = {0};
-    size_t rows = 0, width = 0;
+    struct view view = {.rows = SIZE_MAX, .width = REPORT_TEXT_WIDTH};
+    bool folded = false;
     for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "--json"))
             options.json = true;
         else if (!strcmp(argv[i], "--all"))
             options.all = true;
-        else if (!strcmp(argv[i], "--rows") && i + 1 < argc)
-            rows = strtoul(argv[++i], NULL, 10);
-        else if (!strcmp(argv[i], "--width") && i + 1 < argc)
-            width = strtoul(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--skinny"))
+            options.skinny = view.skinny = true;
+        else if (!strcmp(argv[i], "--colours"))
+            folded = view.colours = true;
+        else if (!strncmp(argv[i], "--", 2) && ++i == argc)
+            return 2;
+        else if (!strcmp(argv[i - 1], "--top"))
+            options.top = strtoul(value, NULL, 10);
+        else if (!strcmp(argv[i - 1], "--sort"))
+            options.sort = value;
+        else if (!strcmp(argv[i - 1], "--by"))
+            options.by = value;
+        else if (!strcmp(argv[i - 1], "--rows"))
+            view.rows = strtoul(value, NULL, 10), folded = true;
+        else if (!strcmp(argv[i - 1], "--width"))
+            view.width = strtoul(value, NULL, 10), folded = true;
         else
             options.session_folder = argv[i];
     }
-    if (!options.session_folder)
+    if (!options.session_folder || !report_sort_key_known(&options))
         return 2;
-    if (rows || width)
-        return print_folded(options.session_folder, rows ? rows : SIZE_MAX - 1, width ? width : REPORT_TEXT_WIDTH);
+    if (folded)
+        return print_folded(options.session_folder, &view);
     return report_command(&options, stdout, stderr);
 }

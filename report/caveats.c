@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong is told where it happened, too (process, coverage); here is what it does to the figures. */
+#include "report/caveats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/format.h"
+
+static bool simulated(const struct session *session, FILE *out)
+{
+    if (session->simulated)
+        fputs("the GPU is simulated: times, shares of time and savings are of its model; shapes, counts and classes "
+              "are the program's",
+              out);
+    return session->simulated;
+}
+
+static bool untimed(const struct session *session, FILE *out)
+{
+    const struct session_coverage *c = &session->coverage;
+    if (!c->processes_untimed && !isnan(c->gpu_time_ns))
+        return false;
+    if (isnan(c->gpu_time_ns))
+        fputs("nothing was timed: shares of time and savings are by the roof alone, where they are given at all", out);
+    else
+        fprintf(out, "%zu %s not timed: its kernels are in no share of time", c->processes_untimed,
+                format_plural(c->processes_untimed, "process was", "processes were"));
+    return true;
+}
+
+static bool lost(const struct session *session, FILE *out)
+{
+    const struct session_coverage *c = &session->coverage;
+    bool cut = false;
+    for (size_t i = 0; i < session->process_count; i++)
+        cut |= session->processes[i].timing_cut;
+    cut |= c->records_dropped || c->records_damaged || c->blocks_damaged || c->buffers_lost || c->traces_cut ||
+           c->calls_missing || c->launches_missing || c->kernels_invalid;
+    if (cut)
+        fputs("something of the recording is lost (see process and coverage): counts and times are too low", out);
+    return cut;
+}
+
+static bool running(const struct session *session, FILE *out)
+{
+    for (size_t i = 0; i < session->process_count; i++)
+        if (session->processes[i].running) {
+            fputs("the program still runs: the figures are those up to now", out);
+            return true;
+        }
+    return false;
+}
+
+static bool no_roof(const struct session *session, FILE *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < session->device_count; i++)
+        count += !session->devices[i].roofs.spec;
+    if (count)
+        fprintf(out, "%zu %s no row in the GPU table: no ridge, no class, no savings", count,
+                format_plural(count, "GPU has", "GPUs have"));
+    return count;
+}
+
+/* Kernels whose work nobody knows are in no class; what is advised leaves them out. */
+static bool unclassified(const struct session *session, FILE *out)
+{
+    double share = 0;
+    char text[FORMAT_BYTES];
+    for (size_t i = 0; i < session->operator_count; i++)
+        if (session->operators[i].kernels && session->operators[i].roofline.bound == BOUND_UNKNOWN &&
+            session->operators[i].share > 0)
+            share += session->operators[i].share;
+    if (!(share > 0))
+        return false;
+    fprintf(out, "%s %% of GPU time has no class: what bounds it isn't known, and no advice is about its shapes",
+            format_share(text, share));
+    return true;
+}
+
+static bool at_most(const struct session *session, FILE *out)
+{
+    char text[FORMAT_BYTES];
+    double share = session->coverage.launch_share[TRACE_AT_MOST];
+    if (!(share > 0))
+        return false;
+    fprintf(out,
+            "of %s %% of GEMM and attention launches only a maximum of the bytes is known: FLOP/B and M* are at "
+            "their most doubtful there",
+            format_share(text, share));
+    return true;
+}
+
+static bool above_roof(const struct session *session, FILE *out)
+{
+    double share = 0;
+    char text[FORMAT_BYTES];
+    bool any = false;
+    for (size_t i = 0; i < session->operator_count; i++)
+        if (session->operators[i].roofline.flags & ROOFLINE_ABOVE_ROOF) {
+            share += session->operators[i].share;
+            any = true;
+        }
+    if (any)
+        fprintf(out,
+                "%s %% of GPU time ran faster than the roof: operands stayed in cache, or a peak or a byte count "
+                "is wrong",
+                format_share(text, share));
+    return any;
+}
+
+static bool graphs(const struct session *session, FILE *out)
+{
+    const struct session_coverage *c = &session->coverage;
+    char text[FORMAT_BYTES];
+    if (!c->graph_kernels_unjoined || !(c->gpu_time_ns > 0))
+        return false;
+    fprintf(out, "%s %% of GPU time is in graph replays that no call owns: the shapes of those kernels aren't known",
+            format_share(text, (double)c->graph_time_unjoined_ns / c->gpu_time_ns));
+    return true;
+}
+
+static bool own_floor(const struct session *session, FILE *out)
+{
+    for (size_t i = 0; i < session->operator_count; i++)
+        if (session->operators[i].roofline.bound == BOUND_OVERHEAD) {
+            fputs("overhead is judged by the shortest kernel of this run", out);
+            return true;
+        }
+    return false;
+}
+
+/* clang-format off */
+static const struct caveat rows[] = {
+    {"simulated", simulated},
+    {"untimed", untimed},
+    {"lost", lost},
+    {"running", running},
+    {"no_roof", no_roof},
+    {"unclassified", unclassified},
+    {"at_most", at_most},
+    {"above_roof", above_roof},
+    {"graphs", graphs},
+    {"own_floor", own_floor},
+};
+/* clang-format on */
+
+const struct caveat *caveats(size_t *count)
+{
+    *count = sizeof rows / sizeof rows[0];
+    return rows;
+}
+
+char *caveat_text(const struct caveat *caveat, const struct session *session)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return NULL;
+    bool holds = caveat->print(session, out);
+    fclose(out);
+    if (holds)
+        return text;
+    free(text);
+    return NULL;
+}
+
+void caveats_print(const struct session *session, FILE *out)
+{
+    size_t count, printed = 0;
+    const struct caveat *caveat = caveats(&count);
+    for (size_t i = 0; i < count; i++) {
+        char *text = caveat_text(&caveat[i], session);
+        if (text)
+            fprintf(out, "%s  %s\n", printed++ ? "" : "\ncaveats:\n", text);
+        free(text);
+    }
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/operator_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+
+size_t operator_rows_shown(const struct view *view, size_t count)
+{
+    size_t least = view->rows_asked_for ? view->rows : view->rows == SIZE_MAX ? SIZE_MAX : view->rows + 1;
+    return least < count ? view->rows : count;
+}
+
+/* ---- by kernel ---- */
+
+static int compare_names(const struct operator_row *a, const struct operator_row *b)
+{
+    int order = a->device - b->device;
+    if (!order)
+        order = (int)a->of_call - (int)b->of_call;
+    return order ? order : strcmp(a->name ? a->name : "", b->name ? b->name : "");
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct operator_row *a = *(const struct operator_row *const *)left;
+    const struct operator_row *b = *(const struct operator_row *const *)right;
+    int order = compare_names(a, b);
+    return order ? order : (a > b) - (a < b);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct operator_row *a = &((const struct kernel_row *)left)->op, *b = &((const struct kernel_row *)right)->op;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? 1 : -1;
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? 1 : -1;
+    return compare_names(a, b);
+}
+
+/* FROM's part in ROW: what is not known of one is not known of both. */
+static void merge(struct kernel_row *row, const struct operator_row *from)
+{
+    struct operator_row *into = &row->op;
+    row->shapes++;
+    row->mixed |= into->roofline.bound != from->roofline.bound;
+    into->calls_known &= from->calls_known;
+    into->timed |= from->timed;
+    sum_add(&into->calls, from->calls);
+    sum_add(&into->executions, from->executions);
+    sum_add(&into->kernels, from->kernels);
+    if (!from->timed || !from->kernels)
+        return;
+    double roof_ns = from->roofline.roof_fraction * (double)from->time_ns;
+    double before_ns = into->time_ns ? into->roofline.roof_fraction * (double)into->time_ns : 0;
+    sum_add(&into->time_ns, from->time_ns);
+    into->roofline.roof_fraction = (before_ns + roof_ns) / (double)into->time_ns;
+    into->share = isnan(into->share) ? from->share : into->share + from->share;
+    into->gain_ns += from->gain_ns;
+}
+
+static struct kernel_row kernel_row(const struct operator_row *first)
+{
+    return (struct kernel_row){.op = {
+                                   .kind = first->kind,
+                                   .name = first->name,
+                                   .device = first->device,
+                                   .calls_known = true,
+                                   .share = NAN,
+                                   .rows_at_ridge = NAN,
+                                   .flops = NAN,
+                                   .bytes = NAN,
+                                   .t_roof_ns = NAN,
+                                   .roofline = {.intensity = NAN,
+                                                .ridge = NAN,
+                                                .flops_per_second = NAN,
+                                                .bytes_per_second = NAN,
+                                                .roof_fraction = NAN,
+                                                .bound = first->roofline.bound},
+                               }};
+}
+
+struct operator_rows operator_rows_by_kernel(const struct session *session, bool (*keep)(const struct operator_row *op))
+{
+    struct operator_rows rows = {0};
+    size_t count = 0;
+    const struct operator_row **sorted = allocate(session->operator_count + 1, sizeof *sorted);
+    for (size_t i = 0; i < session->operator_count; i++)
+        if (!keep || keep(&session->operators[i]))
+            sorted[count++] = &session->operators[i];
+    if (count)
+        qsort(sorted, count, sizeof *sorted, by_name);
+    rows.merged = allocate(count + 1, sizeof *rows.merged);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || compare_names(sorted[i - 1], sorted[i]))
+            rows.merged[rows.count++] = kernel_row(sorted[i]);
+        merge(&rows.merged[rows.count - 1], sorted[i]);
+    }
+    free(sorted);
+    if (rows.count)
+        qsort(rows.merged, rows.count, sizeof *rows.merged, by_time);
+    rows.rows = allocate(rows.count + 1, sizeof *rows.rows);
+    for (size_t i = 0; i < rows.count; i++)
+        rows.rows[i] = &rows.merged[i];
+    rows.shown = rows.count;
+    return rows;
+}
+
+/* ---- all ---- */
+
+static struct operator_rows rows_as_they_are(const struct session *session, const struct view *view)
+{
+    bool weights = view->by == COLUMNS_OF_WEIGHT;
+    struct operator_rows rows = {.count = weights ? session->weight_count : session->operator_count};
+    rows.rows = allocate(rows.count + 1, sizeof *rows.rows);
+    for (size_t i = 0; i < rows.count; i++)
+        rows.rows[i] = weights ? (const void *)&session->weights[i] : (const void *)&session->operators[i];
+    return rows;
+}
+
+struct operator_rows operator_rows_of(const struct session *session, const struct view *view)
+{
+    struct operator_rows rows =
+        view->by == COLUMNS_OF_KERNEL ? operator_rows_by_kernel(session, NULL) : rows_as_they_are(session, view);
+    if (view->sort)
+        columns_sort(view->sort, session, rows.rows, rows.count);
+    rows.shown = operator_rows_shown(view, rows.count);
+    return rows;
+}
+
+void operator_rows_free(struct operator_rows *rows)
+{
+    free(rows->rows);
+    free(rows->merged);
+    *rows = (struct operator_rows){0};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of the operator table: a session's operators, its weights, or operators merged by name; in the order that was
+ * asked for. */
+#ifndef REPORT_OPERATOR_ROWS_H
+#define REPORT_OPERATOR_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "classify/session.h"
+#include "report/view.h"
+
+/* Operators of one function or kernel name. */
+struct kernel_row {
+    struct operator_row
+        op;        /* sums; only what is the same in all of them otherwise. The first member: columns rely on it */
+    size_t shapes; /* operators in it */
+    bool mixed;    /* of different classes */
+};
+
+struct operator_rows {
+    const void **rows; /* as view->by says: what enum columns_of names */
+    size_t count, shown;
+    struct kernel_row *merged; /* those of COLUMNS_OF_KERNEL */
+};
+
+struct operator_rows operator_rows_of(const struct session *session, const struct view *view);
+/* By kernel, longest time first, of those operators that KEEP accepts. */
+struct operator_rows operator_rows_by_kernel(const struct session *session,
+                                             bool (*keep)(const struct operator_row *op));
+void operator_rows_free(struct operator_rows *rows);
+
+/* Of COUNT rows: all of them, or as many as the view asks for, where that saves more than the line which says so. */
+size_t operator_rows_shown(const struct view *view, size_t count);
+
+#endif

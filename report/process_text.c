@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/process_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+#include "report/format.h"
+#include "report/label.h"
+#include "report/safe_text.h"
+
+static void print_in_flight(const struct session_process *process, FILE *out)
+{
+    for (size_t i = 0; i < process->in_flight_count; i++) {
+        const struct session_in_flight *call = &process->in_flight[i];
+        label_print(out, "");
+        fprintf(out, "in flight in thread %" PRIu32 ": ", call->tid);
+        safe_text_print(out, call->entry, 60);
+        fprintf(out, " (m %" PRId64 ", n %" PRId64 ", k %" PRId64 ", batch %" PRId64 ")\n", call->argument[0],
+                call->argument[1], call->argument[2], call->argument[3]);
+    }
+}
+
+static void print_notes(const struct session_process *process, FILE *out)
+{
+    for (size_t i = 0; i < process->note_count; i++) {
+        if (!note_tells_of_loss(process->notes[i].code))
+            continue;
+        label_print(out, "");
+        fputs("INCOMPLETE: ", out);
+        safe_text_print(out, process->notes[i].text, 200);
+        fputc('\n', out);
+    }
+}
+
+/* Kernels that only a library has, and no call of it. */
+static void print_unseen(const struct session_process *process, FILE *out)
+{
+    char count[FORMAT_BYTES];
+    if (!session_process_asks_unseen(process))
+        return;
+    label_print(out, "");
+    fprintf(out,
+            "cuBLAS calls were not seen, so there are no shapes, though %s %s named like a GEMM or attention ran: the "
+            "program looks cuBLAS up by dlsym or has it built in (README, Limits), or brings kernels of its own\n",
+            format_count(count, process->named_kernels), format_plural(process->named_kernels, "kernel", "kernels"));
+}
+
+static void print_timing(const struct session_process *process, FILE *out)
+{
+    if (process->timing == SESSION_TIMING_ON)
+        fputs("timed", out);
+    else if (process->timing == SESSION_TIMING_OFF)
+        fputs("NOT TIMED, shapes only", out);
+    else
+        fputs(process->kernels ? "timed" : "timing not known", out);
+    if (process->timing == SESSION_TIMING_OFF && process->timing_text && *process->timing_text) {
+        fputs(": ", out);
+        safe_text_print(out, process->timing_text, 80);
+    }
+    if (process->timing_cut)
+        fputs("; CUPTI did not answer at exit: the last kernels may be missing", out);
+    if (process->stats.cut_short)
+        fputs("; trace cut short: everything committed was read", out);
+    if (process->running)
+        fputs("; the figures are those up to now", out);
+}
+
+static const char *end_text(const struct session_process *process)
+{
+    if (!strcmp(process->end, "orderly"))
+        return "ended orderly";
+    if (process->running)
+        return "still running";
+    return strcmp(process->end, "unknown") ? process->end : "end not known";
+}
+
+/* "exit 0, timed": the caller frees. */
+static char *process_facts(const struct session_process *process)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *facts = open_memstream(&text, &bytes);
+    if (!facts)
+        return allocate_text(end_text(process));
+    fprintf(facts, "%s, ", end_text(process));
+    print_timing(process, facts);
+    fclose(facts);
+    return text;
+}
+
+/* Its command on the same line if half of it has room there, and only if that isn't the one above. */
+static void print_process(const struct session *session, const struct session_process *process, size_t width, FILE *out)
+{
+    const char *command = process->command ? process->command : "(command not known)";
+    bool known = session->info.command && !strcmp(command, session->info.command);
+    char *facts = process_facts(process), pid[32] = "";
+    if (process->pid >= 0)
+        snprintf(pid, sizeof pid, "%" PRId64, process->pid);
+    size_t taken = LABEL_WIDTH + strlen(pid) + strlen(" : ") + safe_text_width(facts);
+    size_t room = width > taken ? width - taken : 0;
+    bool same_line = !known && room >= strlen(command) / 2 && room > 20;
+    label_print(out, "process");
+    fputs(pid, out);
+    if (same_line) {
+        fputc(' ', out);
+        safe_text_print_middle(out, command, room);
+    }
+    fprintf(out, ": %s\n", facts);
+    if (!known && !same_line) {
+        label_print(out, "");
+        safe_text_print_middle(out, command, width - LABEL_WIDTH);
+        fputc('\n', out);
+    }
+    free(facts);
+    print_notes(process, out);
+    print_unseen(process, out);
+    print_in_flight(process, out);
+}
+
+void process_text_print(const struct session *session, size_t width, FILE *out)
+{
+    size_t quiet = 0;
+    for (size_t i = 0; i < session->process_count; i++) {
+        if (session_process_used_gpu(&session->processes[i]))
+            print_process(session, &session->processes[i], width, out);
+        else
+            quiet++;
+    }
+    if (quiet) {
+        label_print(out, "process");
+        fprintf(out, "%zu more without a CUDA launch\n", quiet);
+    }
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranked by the largest saving of any one change; the figures are shown also where they are too small for advice. */
+#include "report/skinny.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "classify/allocate.h"
+#include "report/format.h"
+#include "report/operator_rows.h"
+#include "report/wrapped_text.h"
+
+static bool is_listed(const struct weight_row *weight)
+{
+    return weight->skinny || weight->starved;
+}
+
+bool skinny_any(const struct session *session)
+{
+    for (size_t i = 0; i < session->weight_count; i++)
+        if (is_listed(&session->weights[i]))
+            return true;
+    return false;
+}
+
+static double most_saved(const struct weight_row *weight)
+{
+    double most = 0;
+    for (int change = 0; change < WEIGHT_CHANGE_COUNT; change++)
+        if (weight->saved_ns[change] > most)
+            most = weight->saved_ns[change];
+    return most;
+}
+
+static int by_most_saved(const void *left, const void *right)
+{
+    const struct weight_row *a = *(const void *const *)left, *b = *(const void *const *)right;
+    double saved_a = most_saved(a), saved_b = most_saved(b);
+    if (saved_a != saved_b)
+        return saved_a < saved_b ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
+static size_t list_of(const struct session *session, const struct view *view, const void **list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < session->weight_count; i++)
+        if (is_listed(&session->weights[i]))
+            list[count++] = &session->weights[i];
+    if (count)
+        qsort(list, count, sizeof *list, by_most_saved);
+    if (view->skinny && view->sort)
+        columns_sort(view->sort, session, list, count);
+    return count;
+}
+
+static void print_table(const struct session *session, const struct view *view, const void **list, size_t shown,
+                        FILE *out)
+{
+    struct text_table *table = columns_table(COLUMNS_OF_SKINNY, session);
+    for (size_t i = 0; i < shown; i++)
+        columns_add(table, COLUMNS_OF_SKINNY, session, list[i], false, NULL, COLOUR_NONE);
+    text_table_close(table, view->width, view->colours, out);
+}
+
+static void print_caps(const struct session *session, const void **list, size_t shown, FILE *out)
+{
+    for (size_t i = 0; i < shown; i++) {
+        const struct weight_row *weight = list[i];
+        char types[COLUMN_CELL_BYTES], limit[FORMAT_BYTES], ridge[FORMAT_BYTES];
+        const char *side = gemm_side_name(weight->limited_by);
+        if (!isinf(weight->rows_at_ridge) || !weight->operator_count)
+            continue;
+        columns_weight_types(session, weight, types);
+        fprintf(out, "  N %" PRId64 "  K %" PRId64 "  %s: never, N and K cap it at %s FLOP/B, below the ridge of %s",
+                weight->n, weight->k, types, format_intensity(limit, weight->intensity_limit),
+                format_intensity(ridge, session->operators[weight->operators[0]].roofline.ridge));
+        fprintf(out, side ? "; %s is too small\n" : "\n", side);
+    }
+}
+
+static void print_group(const struct session *session, const struct sibling_group *group, FILE *out)
+{
+    char before[FORMAT_BYTES], after[FORMAT_BYTES], each[FORMAT_BYTES], all[FORMAT_BYTES], share[FORMAT_BYTES];
+    char times[FORMAT_BYTES], bytes[FORMAT_BYTES];
+    fprintf(out, "  M %" PRId64 "  K %" PRId64 "  N ", group->m, group->k);
+    for (size_t i = 0; i < group->count; i++)
+        fprintf(out, "%s%" PRId64, i ? " + " : "", session->operators[group->operators[i]].work.n);
+    fprintf(out, " = %" PRId64 ", %s %s: %s -> %s FLOP/B, %s MB and %s less each time, %s in all", group->n_fused,
+            format_count(times, group->times), format_plural(group->times, "time", "times"),
+            format_intensity(before, group->intensity), format_intensity(after, group->intensity_fused),
+            format_megabytes(bytes, group->bytes_saved), format_duration(each, group->roof_ns - group->roof_fused_ns),
+            format_duration(all, group->saved_ns));
+    double busy = columns_busy_share(session, group->device, group->saved_ns);
+    if (!isnan(busy))
+        fprintf(out, " (%s %%)", format_gain(share, busy));
+    if (!isnan(group->fill) && !isnan(group->fill_fused) && group->fill < 1)
+        fprintf(out, "; fill %s -> %s %%", format_share(before, group->fill), format_share(after, group->fill_fused));
+    fputc('\n', out);
+}
+
+static bool group_is_listed(const struct session *session, const struct sibling_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        const struct operator_row *op = &session->operators[group->operators[i]];
+        if (op->roofline.bound == BOUND_MEMORY || op->roofline.flags & ROOFLINE_STARVED)
+            return true;
+    }
+    return group->saved_ns > 0;
+}
+
+static void print_groups(const struct session *session, size_t at_most, FILE *out)
+{
+    size_t printed = 0, left = 0;
+    for (size_t i = 0; i < session->sibling_group_count; i++) {
+        if (!group_is_listed(session, &session->sibling_groups[i]))
+            continue;
+        if (printed == at_most) {
+            left++;
+            continue;
+        }
+        if (!printed++)
+            fputs("  read the same activation, so could be one GEMM:\n", out);
+        print_group(session, &session->sibling_groups[i], out);
+    }
+    if (left)
+        fprintf(out, "  (%zu more: --skinny)\n", left);
+}
+
+void skinny_print(const struct session *session, const struct view *view, size_t at_most, FILE *out)
+{
+    enum { INDENT = 4 };
+    const void **list = allocate(session->weight_count + 1, sizeof *list);
+    size_t count = list_of(session, view, list), shown = count > at_most ? at_most : count;
+    struct wrapped_text wrapped;
+    if (count) {
+        FILE *text = wrapped_text_begin(&wrapped, view->width, 0, out);
+        fputs("\nskinny or starved weights (N x K); from BATCH on, what that would save at the roof, % of busy time:\n",
+              text);
+        wrapped_text_end(&wrapped);
+        print_table(session, view, list, shown, out);
+    }
+    FILE *text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
+    if (shown < count)
+        fprintf(text, "  (%zu more: --skinny)\n", count - shown);
+    print_caps(session, list, shown, text);
+    print_groups(session, at_most, text);
+    wrapped_text_end(&wrapped);
+    free(list);
+}

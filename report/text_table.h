@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of cells in aligned columns that fit a width. A row may have a kernel's name in place of its last cells. */
+#ifndef REPORT_TEXT_TABLE_H
+#define REPORT_TEXT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "report/colour.h"
+
+enum { TEXT_TABLE_CELL_BYTES = 96, TEXT_TABLE_COLUMNS_MOST = 24 };
+
+struct text_column {
+    const char *title;
+    bool hidden;
+    bool left;     /* aligned to the left */
+    bool named;    /* a row with a name has it over these, the last */
+    bool coloured; /* in the colour of its row */
+    int spare;     /* left out where a narrow terminal lacks the room, 1 first; 0: never */
+};
+
+struct text_table;
+
+struct text_table *text_table_open(const struct text_column *columns, size_t count); /* copies */
+
+/* CELLS: one text a column. */
+void text_table_add(struct text_table *table, const char *const *cells, enum colour colour);
+
+/* The cells before the named ones, and the name of a kernel as it was recorded (NULL: not known). */
+void text_table_add_named(struct text_table *table, const char *const *cells, const char *name, enum colour colour);
+
+/* The same with a text of ours for a name. */
+void text_table_add_text(struct text_table *table, const char *const *cells, const char *text);
+
+/* Prints, closes, and frees it. */
+void text_table_close(struct text_table *table, size_t width, bool colours, FILE *out);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a report is to be shown. */
+#ifndef REPORT_VIEW_H
+#define REPORT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/columns.h"
+
+struct view {
+    size_t rows;         /* of the operator table and of the skinny list; SIZE_MAX: all */
+    bool rows_asked_for; /* exactly that many, not one more for want of a fold */
+    size_t width;        /* columns of a line */
+    bool colours;
+    enum columns_of by;
+    const struct column *sort; /* NULL: as the session has them, longest time first */
+    bool skinny;               /* the skinny list alone, all of it */
+};
+
+#endif

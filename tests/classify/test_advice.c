@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each piece of advice is given where its precondition holds and not where it doesn't. Sessions are structs made here, on a
+ * GPU of 100 TFLOP/s and 1000 GB/s that was busy for 1 ms; what is saved is worked out by hand beside each. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "classify/advice.h"
+#include "classify/session.h"
+#include "classify/verdict.h"
+
+static const struct gpu_spec unit = {
+    .key = "test",
+    .bytes_per_second = 1e12,
+    .flops_per_second = {[GPU_PATH_FP32] = 10e12,
+                         [GPU_PATH_TF32] = 50e12,
+                         [GPU_PATH_BF16] = 100e12,
+                         [GPU_PATH_FP16] = 100e12,
+                         [GPU_PATH_FP16_ACC16] = 200e12},
+};
+
+/* Room for what a test puts in; the session points here. */
+static struct session session;
+static struct session_device device;
+static struct operator_row operators[3];
+static struct weight_row weight;
+static struct sibling_group group;
+static struct naive_attention naive;
+static size_t weight_operators[] = {0};
+
+enum { BUSY_NS = 1000000 };
+
+static void reset(void)
+{
+    memset(&session, 0, sizeof session);
+    memset(&device, 0, sizeof device);
+    memset(operators, 0, sizeof operators);
+    memset(&weight, 0, sizeof weight);
+    memset(&group, 0, sizeof group);
+    memset(&naive, 0, sizeof naive);
+    device.roofs.spec = &unit;
+    device.roofs.compute_scale = device.roofs.memory_scale = 1;
+    device.floor_ns = NAN;
+    device.busy = (struct interval_union){.known = true, .covered_ns = BUSY_NS, .first_ns = 0, .last_ns = BUSY_NS};
+    session.devices = &device;
+    session.device_count = 1;
+    session.operators = operators;
+    session.weights = &weight;
+    session.sibling_groups = &group;
+    session.naive_attention = &naive;
+    session.coverage.gpu_time_ns = BUSY_NS;
+}
+
+/* A GEMM call of NS on PATH with operands of TYPE, all FLOPS and BYTES in one execution. */
+static struct operator_row *add_gemm(enum gpu_path path, enum number_type type, int bits, double flops, double bytes,
+                                     uint64_t ns)
+{
+    struct operator_row *op = &operators[session.operator_count++];
+    op->kind = OPERATOR_GEMM;
+    op->name = (char *)"cublasGemmEx";
+    op->of_call = op->timed = op->calls_known = true;
+    op->calls = op->executions = op->kernels = 1;
+    op->time_ns = ns;
+    op->share = (double)ns / BUSY_NS;
+    op->flops = flops;
+    op->bytes = bytes;
+    op->work.shape_known = true;
+    op->work.path = path;
+    op->work.m = op->work.n = op->work.k = 64;
+    op->work.flops = flops;
+    op->work.bytes = bytes;
+    op->work.weight = WORK_WEIGHT_A;
+    for (int i = 0; i < 4; i++)
+        op->work.type[i] = (struct number_format){.type = type, .bits = bits};
+    op->t_roof_ns = 1e9 * fmax(flops / unit.flops_per_second[path], bytes / unit.bytes_per_second);
+    op->roofline.roof_fraction = op->t_roof_ns / (double)ns;
+    op->roofline.bound =
+        flops / bytes < unit.flops_per_second[path] / unit.bytes_per_second ? BOUND_MEMORY : BOUND_COMPUTE;
+    return op;
+}
+
+static struct operator_row *add_kernel(const char *name, uint64_t kernels, uint64_t ns)
+{
+    struct operator_row *op = &operators[session.operator_count++];
+    op->kind = OPERATOR_OTHER;
+    op->name = (char *)name;
+    op->timed = true;
+    op->kernels = kernels;
+    op->time_ns = ns;
+    op->share = (double)ns / BUSY_NS;
+    op->flops = op->bytes = op->t_roof_ns = NAN;
+    op->roofline.roof_fraction = op->roofline.intensity = NAN;
+    return op;
+}
+
+static void add_weight(void)
+{
+    session.weight_count = 1;
+    weight.operators = weight_operators;
+    weight.operator_count = session.operator_count ? 1 : 0;
+    weight.rows_at_ridge = 200;
+    weight.fill = NAN;
+}
+
+/* 0: not given. */
+static double saved_by(const char *id)
+{
+    struct advice_list list = advice_find(&session);
+    double saved = 0;
+    for (size_t i = 0; i < list.count; i++)
+        if (!strcmp(list.items[i].row->id, id))
+            saved = list.items[i].saved_ns;
+    advice_free(&list);
+    return saved;
+}
+
+/* ---- one scene for each row ---- */
+
+static void scene_batch(bool holds)
+{
+    add_weight();
+    weight.skinny = holds;
+    weight.saved_ns[WEIGHT_BATCH] = 40000;
+}
+
+static void scene_fuse(bool holds)
+{
+    session.sibling_group_count = 1;
+    group.saved_ns = holds ? 1000 : 999; /* 0.1 % of a millisecond, and just less */
+}
+
+static void scene_fill(bool holds)
+{
+    add_weight();
+    weight.starved = holds;
+    weight.saved_ns[WEIGHT_SPLIT_K] = 30000;
+}
+
+static void scene_bits(bool holds)
+{
+    add_weight();
+    weight.skinny = true;
+    weight.short_side = holds ? GEMM_SIDE_M : GEMM_SIDE_N;
+    weight.saved_ns[WEIGHT_8_BIT] = 20000;
+    weight.saved_ns[WEIGHT_4_BIT] = 25000;
+}
+
+/* 100 MB, of which 64 rows of 1 MB move with M: 100 us at the roof; 32 MB less are 68 us. */
+static void scene_capped(bool holds)
+{
+    struct operator_row *op = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 120000);
+    op->work.bytes_per_row = 1e6;
+    add_weight();
+    weight.rows_at_ridge = holds ? INFINITY : 200;
+}
+
+/* 1 GFLOP: 100 us on FMA units, 20 us in TF32, reading 1 MB. A pedantic compute type asks for fp32. */
+static void scene_tensor_cores(bool holds)
+{
+    struct operator_row *op = add_gemm(GPU_PATH_FP32, NUMBER_FP32, 32, 1e9, 1e6, 110000);
+    op->signature.type_compute = holds ? 68 : 69;
+}
+
+/* 10 GFLOP: 100 us, 50 us; with 100 MB to move it takes 100 us either way. */
+static void scene_fp16_accumulate(bool holds)
+{
+    add_gemm(GPU_PATH_FP16, NUMBER_FP16, 16, 10e9, holds ? 1e6 : 100e6, 110000);
+}
+
+/* 10 us at the roof, 50 us taken; 63 elements of 16 bits are no multiple of 16 bytes, 64 are. */
+static void scene_alignment(bool holds)
+{
+    struct operator_row *op = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 1e6, 50000);
+    op->roofline.flags = ROOFLINE_FAR_FROM_ROOF;
+    op->work.k = holds ? 63 : 64;
+}
+
+static void scene_far(bool holds)
+{
+    struct operator_row *op = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 1e6, 50000);
+    op->roofline.flags = holds ? ROOFLINE_FAR_FROM_ROOF : ROOFLINE_FAR_FROM_ROOF | ROOFLINE_STARVED;
+}
+
+/* 10 kernels of 2 us, or of 4.1, beside a floor of 2 us. */
+static void scene_small(bool holds)
+{
+    device.floor_ns = 2000;
+    add_kernel("mul", 10, holds ? 20000 : 41000);
+}
+
+static void scene_idle(bool holds)
+{
+    device.busy.last_ns = holds ? 2 * BUSY_NS : BUSY_NS + BUSY_NS / 50; /* 50 %, 2 % */
+}
+
+static void scene_naive(bool holds)
+{
+    session.naive_attention_count = holds ? 1 : 0;
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 1e6, 50000);
+    naive.saved_ns = 15000;
+}
+
+/* 8 heads of 1024 x 1024 pairs, 2 x (64 + 64) FLOPs each: 2.147 GFLOP, 21.47 us; 1023 of 2048 of them are hidden. */
+static void scene_causal(bool holds)
+{
+    session.naive_attention_count = 1;
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 1e6, 50000);
+    add_kernel(holds ? "scaled_upper_triang_masked_softmax_warp_forward" : "softmax_warp_forward", 1, 1000);
+    naive = (struct naive_attention){
+        .times = 1, .batch = 8, .l_q = 1024, .l_k = 1024, .d = 64, .d_v = 64, .bytes_fused = 4e6};
+}
+
+/* 32 heads, one row, 4096 keys of 128 + 128 elements of 2 bytes: 67.1 MB, 67.1 us; half of it is saved. */
+static void scene_kv(bool holds)
+{
+    session.naive_attention_count = 1;
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, holds ? 16 : 32, 1e9, 1e6, 50000);
+    naive = (struct naive_attention){
+        .times = 1, .batch = 32, .l_q = 1, .l_k = 4096, .d = 128, .d_v = 128, .bytes_fused = 32 * 4096.0 * 256 * 2};
+}
+
+static void scene_shared(bool holds)
+{
+    scene_kv(true);
+    naive.l_q = holds ? 1 : 4;
+}
+
+/* Four decode calls of 100 MB and 1 GFLOP: 100 us each, of which 10 us stay. Prompts of 1000 rows fill 5 chunks of 200. */
+static void scene_chunked(bool holds)
+{
+    struct operator_row *op = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 480000);
+    op->phase_calls[PHASE_DECODE] = 4;
+    add_weight();
+    session.phases[PHASE_DECODE].steps = 4;
+    session.phases[PHASE_PREFILL].steps = holds ? 1 : 0;
+    session.phases[PHASE_PREFILL].rows_per_step = 1000;
+}
+
+/* clang-format off */
+static const struct {
+    const char *id;
+    void (*scene)(bool holds);
+    double saved_ns;
+} scenes[] = {
+    {"batch", scene_batch, 40000},
+    {"fuse_siblings", scene_fuse, 1000},
+    {"fill", scene_fill, 30000},
+    {"weights_8_bit", scene_bits, 20000},
+    {"weights_4_bit", scene_bits, 25000},
+    {"capped", scene_capped, 32000},
+    {"tensor_cores", scene_tensor_cores, 80000},
+    {"fp16_accumulate", scene_fp16_accumulate, 50000},
+    {"alignment", scene_alignment, 40000},
+    {"far_from_roof", scene_far, 40000},
+    {"small_kernels", scene_small, 20000},
+    {"idle_gaps", scene_idle, BUSY_NS},
+    {"fused_attention", scene_naive, 15000},
+    {"causal_skip", scene_causal, 21474.83648 * 1023 / 2048},
+    {"kv_8_bit", scene_kv, 33554.432},
+    {"shared_kv", scene_shared, 33554.432},
+    {"chunked_prefill", scene_chunked, 360000},
+};
+/* clang-format on */
+
+static void test_each_fires_and_is_silent(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        reset();
+        scenes[i].scene(true);
+        if (fabs(saved_by(scenes[i].id) - scenes[i].saved_ns) > 1e-3)
+            fail_msg("%s saves %g, expected %g", scenes[i].id, saved_by(scenes[i].id), scenes[i].saved_ns);
+        reset();
+        scenes[i].scene(false);
+        if (saved_by(scenes[i].id) != 0)
+            fail_msg("%s is given though its precondition doesn't hold", scenes[i].id);
+    }
+}
+
+static void test_every_row_has_a_scene(void **state)
+{
+    size_t count;
+    const struct advice_row *rows = advice_rows(&count);
+    (void)state;
+    assert_int_equal(count, sizeof scenes / sizeof scenes[0]);
+    for (size_t i = 0; i < count; i++) {
+        size_t found = 0;
+        for (size_t j = 0; j < count; j++)
+            found += !strcmp(scenes[j].id, rows[i].id);
+        if (found != 1 || !rows[i].text || !rows[i].lever || !rows[i].source)
+            fail_msg("%s: %zu scenes, or a text is missing", rows[i].id, found);
+    }
+}
+
+/* ---- what holds for all ---- */
+
+static void test_ranked_and_bounded(void **state)
+{
+    (void)state;
+    reset();
+    scene_batch(true);
+    scene_fill(true);
+    weight.skinny = true;
+    weight.saved_ns[WEIGHT_BATCH] = 5e6; /* more than the GPU was busy */
+    struct advice_list list = advice_find(&session);
+    assert_int_equal(list.count, 2);
+    assert_string_equal(list.items[0].row->id, "batch");
+    assert_float_equal(list.items[0].saved_ns, BUSY_NS, 1e-3);
+    assert_float_equal(list.items[0].saved_share, 1, 1e-9);
+    assert_string_equal(list.items[1].row->id, "fill");
+    assert_float_equal(list.items[1].saved_share, 0.03, 1e-9);
+    advice_free(&list);
+}
+
+/* An attention that is known by name alone: no advice that needs its shape. */
+static void test_attention_by_name_alone(void **state)
+{
+    (void)state;
+    reset();
+    add_kernel("flash_fwd_splitkv_kernel", 10, 900000)->kind = OPERATOR_ATTENTION;
+    struct advice_list list = advice_find(&session);
+    assert_int_equal(list.count, 0);
+    advice_free(&list);
+}
+
+/* The simulator's idle time is the host's. */
+static void test_idle_of_a_simulated_gpu(void **state)
+{
+    (void)state;
+    reset();
+    scene_idle(true);
+    session.simulated = true;
+    assert_true(saved_by("idle_gaps") == 0);
+}
+
+/* Nothing timed: shares are of the 100 us that the calls take at the roof. */
+static void test_untimed(void **state)
+{
+    (void)state;
+    reset();
+    struct operator_row *op = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 1);
+    op->timed = false;
+    op->kernels = op->time_ns = 0;
+    scene_batch(true);
+    device.busy.known = false;
+    struct advice_list list = advice_find(&session);
+    assert_true(list.by_roof);
+    assert_int_equal(list.count, 1);
+    assert_float_equal(list.items[0].saved_share, 0.4, 1e-9);
+    advice_free(&list);
+}
+
+static void test_no_roof(void **state)
+{
+    (void)state;
+    reset();
+    struct operator_row *op = add_gemm(GPU_PATH_FP32, NUMBER_FP32, 32, 1e9, 1e6, 110000);
+    device.roofs.spec = NULL;
+    op->t_roof_ns = op->roofline.roof_fraction = NAN;
+    op->roofline.bound = BOUND_UNKNOWN;
+    struct advice_list list = advice_find(&session);
+    assert_int_equal(list.count, 0);
+    advice_free(&list);
+}
+
+/* ---- verdicts ---- */
+
+static struct verdict verdict_here(void)
+{
+    static struct advice_list list; /* a verdict points into it */
+    advice_free(&list);
+    list = advice_find(&session);
+    return verdict_of(&session, &list);
+}
+
+static void test_verdict_of_a_bound_run(void **state)
+{
+    (void)state;
+    reset();
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 750000); /* memory */
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 10e9, 1e6, 250000);  /* compute */
+    struct verdict verdict = verdict_here();
+    assert_int_equal(verdict.kind, VERDICT_BOUND);
+    assert_int_equal(verdict.bound, BOUND_MEMORY);
+    assert_float_equal(verdict.share[BOUND_MEMORY], 0.75, 1e-9);
+    assert_null(verdict.lever);
+}
+
+static void test_verdict_of_unknown_kernels(void **state)
+{
+    (void)state;
+    reset();
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 400000);
+    add_kernel("flash_fwd", 1, 600000);
+    struct verdict verdict = verdict_here();
+    assert_int_equal(verdict.kind, VERDICT_UNKNOWN);
+    assert_float_equal(verdict.share[BOUND_UNKNOWN], 0.6, 1e-9);
+}
+
+static void test_verdict_of_a_waiting_gpu(void **state)
+{
+    (void)state;
+    reset();
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, BUSY_NS);
+    device.busy.last_ns = 4 * BUSY_NS;
+    struct verdict verdict = verdict_here();
+    assert_int_equal(verdict.kind, VERDICT_WAITS);
+    assert_float_equal(verdict.idle_share, 0.75, 1e-9);
+    assert_string_equal(verdict.lever->row->id, "idle_gaps");
+    session.simulated = true;
+    assert_int_equal(verdict_here().kind, VERDICT_BOUND);
+}
+
+static void test_verdict_without_times(void **state)
+{
+    (void)state;
+    reset();
+    struct operator_row *op = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 1);
+    op->timed = false;
+    op->kernels = op->time_ns = 0;
+    session.coverage.gpu_time_ns = NAN;
+    device.busy.known = false;
+    struct verdict verdict = verdict_here();
+    assert_true(verdict.by_roof);
+    assert_int_equal(verdict.kind, VERDICT_BOUND);
+    assert_float_equal(verdict.share[BOUND_MEMORY], 1, 1e-9);
+    op->t_roof_ns = NAN;
+    assert_int_equal(verdict_here().kind, VERDICT_NOTHING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_fires_and_is_silent),
+        cmocka_unit_test(test_every_row_has_a_scene),
+        cmocka_unit_test(test_ranked_and_bounded),
+        cmocka_unit_test(test_attention_by_name_alone),
+        cmocka_unit_test(test_idle_of_a_simulated_gpu),
+        cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_no_roof),
+        cmocka_unit_test(test_verdict_of_a_bound_run),
+        cmocka_unit_test(test_verdict_of_unknown_kernels),
+        cmocka_unit_test(test_verdict_of_a_waiting_gpu),
+        cmocka_unit_test(test_verdict_without_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
