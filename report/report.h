@@ -11,11 +11,11 @@
 struct peak_options;
 
 struct report_options {
-    const char *session_folder; /* a session folder, or one trace file */
+    const char *session_folder;       /* a session folder, or one trace file */
     const struct peak_options *peaks; /* figures of --peak; NULL: none */
-    bool json;                  /* JSON.md instead of text */
-    bool all;                   /* no row is folded away */
-    bool skinny;                /* the skinny list alone */
+    bool json;                        /* JSON.md instead of text */
+    bool all;                         /* no row is folded away */
+    bool skinny;                      /* the skinny list alone */
     size_t top;       /* rows of the table and of the skinny list; 0: as many as a terminal is meant to hold */
     const char *sort; /* one of report_sort_keys(); NULL: longest time first */
     const char *by;   /* one of REPORT_BY; NULL: shape */

@@ -95,8 +95,23 @@ static json_t *provenance_object(const double share[SESSION_PROVENANCE_COUNT])
     return object;
 }
 
-static json_t *coverage_object(const struct session_coverage *c)
+enum { UNKNOWN_FAMILY_NAMES = 16 };
+
+/* Longest time first. A kernel without a name is null. */
+static json_t *unknown_family_names(const struct session *session)
 {
+    json_t *names = json_array();
+    for (size_t i = 0; i < session->operator_count && json_array_size(names) < UNKNOWN_FAMILY_NAMES; i++) {
+        const struct operator_row *op = &session->operators[i];
+        if (!op->of_call && op->family == KERNEL_FAMILY_UNKNOWN)
+            json_array_append_new(names, json_value_text(op->name));
+    }
+    return names;
+}
+
+static json_t *coverage_object(const struct session *session)
+{
+    const struct session_coverage *c = &session->coverage;
     json_t *object = json_object();
     bool known = c->kernels_known, timed = !isnan(c->gpu_time_ns);
     json_value_set(object, "processes_timed", json_value_count(c->processes_timed));
@@ -127,6 +142,10 @@ static json_t *coverage_object(const struct session_coverage *c)
                    is_integer ? json_integer((json_int_t)c->gpu_time_ns) : json_value_real(c->gpu_time_ns));
     json_value_set(object, "launch_share", provenance_object(c->launch_share));
     json_value_set(object, "gpu_time_share", provenance_object(c->gpu_time_share));
+    json_value_set(object, "unknown_family_kernels", json_value_count_if(known, c->unknown_family_kernels));
+    json_value_set(object, "unknown_family_time_ns", json_value_real(c->unknown_family_time_ns));
+    json_value_set(object, "unknown_family_share", json_value_real(c->unknown_family_share));
+    json_value_set(object, "unknown_family_names", unknown_family_names(session));
     return object;
 }
 
@@ -249,12 +268,20 @@ static json_t *display_name_or_null(const struct operator_row *op, struct demang
     return value;
 }
 
+static json_t *family_or_null(const struct operator_row *op)
+{
+    bool known = !op->of_call && op->family != KERNEL_FAMILY_UNKNOWN;
+    return json_value_text(known ? kernel_family_name(op->family) : NULL);
+}
+
 static json_t *operator_object(const struct operator_row *op, struct demangler *demangler)
 {
     const struct roofline *roofline = &op->roofline;
     bool rates = op->of_call && op->work.shape_known;
     json_t *object = json_object();
     json_value_set(object, "kind", json_value_text(operator_kind_name(op->kind)));
+    json_value_set(object, "family", family_or_null(op));
+    json_value_set(object, "role", json_value_text(op->of_call ? NULL : kernel_role_name(op->role)));
     json_value_set(object, "name", json_value_text(op->name));
     json_value_set(object, "display_name", display_name_or_null(op, demangler));
     json_value_set(object, "device", json_value_size(op->device));
@@ -350,7 +377,7 @@ bool report_json(const struct session *session, FILE *out)
     json_value_set(root, "session", session_object(session));
     json_value_set(root, "problems", problems_array(session));
     json_value_set(root, "devices", devices);
-    json_value_set(root, "coverage", coverage_object(&session->coverage));
+    json_value_set(root, "coverage", coverage_object(session));
     json_value_set(root, "failures", failures_array(session));
     json_value_set(root, "processes", processes);
     json_value_set(root, "operators", operators_array(session));
