@@ -7,6 +7,7 @@
 #include "sim/core/simgpu.h"
 
 #include <cublasLt.h>
+#include <cublasXt.h>
 #include <cublas_api.h>
 #include <stdbool.h>
 
@@ -34,6 +35,13 @@ struct cublasContext {
     int sm_count_target;
     void *workspace;
     size_t workspace_bytes;
+};
+
+struct cublasXtContext {
+    struct cublasContext inner; /* what its calls run on */
+    int devices;                /* selected; 0: none yet, and no call is taken */
+    int block_dim;
+    cublasXtPinnedMemMode_t pinning;
 };
 
 struct cublasLtContext {

@@ -305,9 +305,10 @@ const char *blas_path(int operand_type, int compute, int math_mode)
     return "fp32";
 }
 
-static unsigned grid_size(int64_t blocks)
+/* What CUDA takes in each direction; a kernel with more to do than its grid can hold loops. */
+static unsigned grid_size(int64_t blocks, int64_t most)
 {
-    return blocks < 1 ? 1 : blocks > UINT32_MAX ? UINT32_MAX : (unsigned)blocks;
+    return (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
 }
 
 static void launch(struct blas_call *call, const char *kernel, const int64_t blocks[3], uint64_t duration_ns)
@@ -315,7 +316,7 @@ static void launch(struct blas_call *call, const char *kernel, const int64_t blo
     /* Kernels for clusters (compute capability 9 and on) are launched by cuLaunchKernelEx, older ones by cuLaunchKernel. */
     const uint32_t driver_cbid = simgpu_device()->compute_major >= 9 ? 652 : 307;
     const struct simgpu_dims dims = {
-        .grid = {grid_size(blocks[0]), grid_size(blocks[1]), grid_size(blocks[2])},
+        .grid = {grid_size(blocks[0], INT32_MAX), grid_size(blocks[1], 65535), grid_size(blocks[2], 65535)},
         .block = {128, 1, 1},
     };
     struct simgpu_stream *stream = simgpu_stream_of(call->stream, 0);

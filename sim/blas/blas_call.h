@@ -108,6 +108,9 @@ int blas_compute_of(int type);                    /* what typed entry points com
 int blas_scale_of(int compute, int operand_type); /* the type of alpha and beta */
 int blas_operation(char trans);                   /* -1: no operation */
 
+/* ---- cublasXt ---- */
+cublasHandle_t blas_xt_handle(cublasXtHandle_t handle); /* what its calls run on; NULL: no device is selected yet */
+
 /* ---- the interface without handles ---- */
 cublasHandle_t blas_legacy_handle(void); /* the process's own, made at first use; NULL: no device */
 void blas_legacy_end(struct blas_call *call);

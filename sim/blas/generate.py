@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes sources and headers of the stand-in cuBLAS and cuBLASLt from the lists in this folder.
 
-    generate.py headers FOLDER            cublas_api.h, cublas_v2.h, cublasLt.h: declarations only
+    generate.py headers FOLDER            cublas_api.h, cublas_v2.h, cublasXt.h, cublasLt.h: declarations only
     generate.py wrappers cublas|cublasLt  one function an entry: notes all arguments, asks for faults, calls its model
     generate.py helpers cublas|cublasLt   declarations of the hand-written bodies of helpers
     generate.py stubs cublas|cublasLt     NotSupported for every other exported name (cublas.names, cublaslt.names)
@@ -27,7 +27,8 @@ LETTERS = {
     "B": ("__nv_bfloat16", "__nv_bfloat16", 2, 1, 14, "bf16"),
 }
 GEMM_KINDS = ("gemm", "gemm_batched", "gemm_strided", "gemm_grouped")
-FORMULA_KINDS = ("gemv", "level1", "level2", "level3", "extension")
+FORMULA_KINDS = ("gemv", "level1", "level2", "level3", "extension", "xt")
+HANDLES = ("cublasHandle_t", "cublasXtHandle_t")
 STATUS = "cublasStatus_t"
 ENUMS = ("cublasOperation_t", "cublasSideMode_t", "cublasFillMode_t", "cublasDiagType_t", "cublasComputeType_t",
          "cublasGemmAlgo_t", "cudaDataType", "cudaDataType_t")
@@ -45,7 +46,7 @@ class Param:
     @property
     def pointer(self):
         return self.array or self.type.endswith("*") or self.type in (
-            "cublasHandle_t", "cudaStream_t", "cublasLtHandle_t") or (
+            "cublasHandle_t", "cublasXtHandle_t", "cudaStream_t", "cublasLtHandle_t") or (
             self.type.startswith("cublasLt") and self.type.endswith(("Desc_t", "Layout_t", "Preference_t"))) or (
             "allback" in self.type)
 
@@ -58,7 +59,7 @@ class Entry:
     def __init__(self, kind, returns, name, params, letter, flags, flops, bytes_):
         self.kind, self.returns, self.name, self.params = kind, returns, name, params
         self.letter, self.flags, self.flops, self.bytes = letter, flags, flops, bytes_
-        self.legacy = not any(p.type == "cublasHandle_t" for p in params)
+        self.legacy = not any(p.type in HANDLES for p in params)
         self.result = None  # legacy: the parameter of the v2 form that became the return value
 
     def parameters(self):
@@ -185,8 +186,12 @@ def headers(folder):
     api += "typedef void (*cublasLogCallback)(const char *msg);\n\n" + type_text("cublas_api")
     api += "#define CUBLAS_OP_HERMITAN CUBLAS_OP_C\n\n"
     renames = ""
+    xt = "typedef struct cublasXtContext *cublasXtHandle_t;\n\n" + type_text("cublasXt")
     for e in entries_of("cublas"):
         if is_legacy(e) or "cpp" in e.flags:
+            continue
+        if e.name.startswith("cublasXt"):
+            xt += e.declare() + ";\n"
             continue
         api += e.declare() + ";\n"
         if "_v2" in e.name:
@@ -207,6 +212,7 @@ def headers(folder):
     (folder / "cublas_api.h").write_text(header_text(
         "cublas_api.h", ["stddef.h", "stdint.h", "library_types.h", "driver_types.h", "cuComplex.h"], api))
     (folder / "cublas_v2.h").write_text(header_text("cublas_v2.h", ["cublas_api.h"], renames))
+    (folder / "cublasXt.h").write_text(header_text("cublasXt.h", ["cublas_api.h"], xt))
     (folder / "cublasLt.h").write_text(header_text("cublasLt.h", ["stdio.h", "cublas_api.h"], lt))
 
 
@@ -233,10 +239,12 @@ def check(e):
     """The entry's own argument checks, as far as they follow from the kinds of its parameters."""
     lines = []
     zero = [p.name for p in e.params if p.name in ("m", "n", "k", "batchCount") and p.type in INTEGERS]
-    if e.kind in ("gemv", "level2", "level3", "level1"):
+    if e.kind in ("gemv", "level2", "level3", "level1", "xt"):
         # k = 0 leaves work to do (C is scaled, a band matrix has its diagonal).
         zero = [z for z in zero if z != "k"]
     for p in e.params:
+        if p.type == "size_t" and p.name in ("m", "n", "k"):
+            continue  # never negative
         if p.name in ("m", "n", "k", "kl", "ku", "batchCount") and p.type in INTEGERS and e.kind != "level1":
             lines.append(f"blas_expect(&call, {p.name} >= 0);")
         elif p.type == "cublasOperation_t":
@@ -251,14 +259,15 @@ def check(e):
         elif p.name in ("lda", "ldb", "ldc") and p.type in INTEGERS:
             rows = leading_rows(e, p.name)
             if rows:
-                lines.append(f"blas_expect(&call, {p.name} >= blas_at_least_one({rows}));")
+                signed = f"(int64_t){p.name}" if p.type == "size_t" else p.name
+                lines.append(f"blas_expect(&call, {signed} >= blas_at_least_one({rows}));")
     scalars = [p.name for p in e.params if p.name in ("alpha", "beta") and p.pointer]
     if scalars:
         lines.append("blas_expect(&call, " + " && ".join(scalars) + ");")
     quick = " || ".join(f"{z} {'<=' if e.kind == 'level1' else '=='} 0" for z in zero)
     if quick:
         lines.append(f"blas_quick_return(&call, {quick});")
-    data = [p.name for p in e.params if p.pointer and p.type not in ("cublasHandle_t", "cudaStream_t")
+    data = [p.name for p in e.params if p.pointer and p.type not in HANDLES + ("cudaStream_t",)
             and p.name not in scalars + ["workspace"]]
     if data:
         lines.append("blas_expect(&call, " + " && ".join(data) + ");")
@@ -279,8 +288,12 @@ def is_left(e):
 
 def leading_rows(e, ld):
     """How many rows the matrix of this leading dimension has in column-major storage; None: not checked."""
-    family = re.sub(r"^cublas[A-Z]+|_v2|_64", "", e.name)
+    family = re.sub(r"^cublas(Xt)?[A-Z]+|_v2|_64", "", e.name)
     if e.kind in ("gemv",) and ld == "lda":
+        return "m"
+    if e.kind == "xt" and family == "gemm":
+        return {"lda": f"{is_n(e, 'transa')} ? m : k", "ldb": f"{is_n(e, 'transb')} ? k : n", "ldc": "m"}[ld]
+    if family == "spmm":
         return "m"
     if family in ("geam",):
         return {"lda": f"{is_n(e, 'transa')} ? m : n", "ldb": f"{is_n(e, 'transb')} ? m : n", "ldc": "m"}[ld]
@@ -308,6 +321,13 @@ def formula(e, text):
     return re.sub(r"\b[A-Za-z]+\b", lambda m: replacements.get(m.group(0), m.group(0)), text)
 
 
+def nested_in(e):
+    """The entry of cuBLAS that does what one of cublasXt asks, by way of the PLT; None: there is none."""
+    if e.kind != "xt" or e.name.endswith("spmm"):
+        return None
+    return e.name.replace("cublasXt", "cublas") + ("_64" if e.name.endswith("kx") else "_v2_64")
+
+
 def formula_body(e):
     type_ = LETTERS[e.letter][4] if e.letter else ("xType" if e.has("xType") else 3)
     family = re.sub(r"^cublas|_v2|_64$", "", e.name)
@@ -326,8 +346,14 @@ def formula_body(e):
     if "beta_reads" in formula(e, e.bytes):
         lines.append(f"    const double beta_reads = {reads} ? 1.0 : 0.0;")
     blocks_m = "m" if e.has("m") else "n"
-    blocks_n = "n" if e.has("n") and e.kind == "level3" else "1"
+    blocks_n = "n" if e.has("n") and e.kind in ("level3", "xt") else "1"
     batch = "batchCount" if e.has("batchCount") else "1"
+    if nested_in(e):
+        arguments = ", ".join(["call.handle"] + [f"(int64_t){p.name}" if p.type == "size_t" else p.name for p in e.params[1:]])
+        lines += ["    if (simgpu_device()->gemm_nested) {",
+                  f'        blas_note_real(&call, "flops", {formula(e, e.flops)});',
+                  f'        blas_note_real(&call, "bytes", {formula(e, e.bytes)});',
+                  f"        blas_settle(&call, (int){nested_in(e)}({arguments}));", "    }"]
     lines.append(f'    blas_run(&call, "{family}", {type_}, {formula(e, e.flops)}, {formula(e, e.bytes)}, '
                  f"{blocks_m}, {blocks_n}, {batch});")
     if not e.legacy and e.has("result"):
@@ -410,6 +436,7 @@ def wrapper(e):
     if e.kind in ("matmul", "transform"):
         begin = f'blas_begin_lt(&call, "{e.name}", "{e.kind}", lightHandle, stream);'
     else:
+        handle = handle or ("blas_xt_handle(handle)" if e.kind == "xt" else None)
         begin = f'blas_begin(&call, "{e.name}", "{e.kind}", {handle or "blas_legacy_handle()"});'
     lines = ["struct blas_call call;", begin] + [note(p) for p in e.params]
     if e.kind in ("matmul", "transform"):
@@ -482,7 +509,7 @@ def check_source(what):
         text += "#include <cublas.h>\n"
         entries = [e for e in entries_of("cublas") if is_legacy(e)]
         return text + declared(entries) + "".join(f"extern {e.declare()};\n" for e in entries)
-    text += "#include <cublas_v2.h>\n" if what == "cublas" else "#include <cublasLt.h>\n"
+    text += "#include <cublas_v2.h>\n#include <cublasXt.h>\n" if what == "cublas" else "#include <cublasLt.h>\n"
     text += "#ifdef __cplusplus\nextern \"C\" {\n#define _Static_assert static_assert\n#endif\n"
     text += declared([e for e in entries_of(what) if not is_legacy(e) and "cpp" not in e.flags])
     for e in entries_of(what):
@@ -491,7 +518,7 @@ def check_source(what):
         line = f"extern {e.declare()};\n"
         text += f"#ifdef __cplusplus\n{line}#endif\n" if "cpp" in e.flags else line
     for t in read_types():
-        if t[2] != ("cublas_api" if what == "cublas" else "cublasLt"):
+        if t[2] not in (("cublas_api", "cublasXt") if what == "cublas" else ("cublasLt",)):
             continue
         if t[0] == "enum":
             text += "".join(f'_Static_assert((int){t[3]}{n} == {v}, "{t[3]}{n}");\n' for n, v in t[4])
@@ -509,7 +536,7 @@ def null_calls(library):
         args, pointers, handle, optional = [], 0, -1, 0
         for p in e.params:
             if p.pointer:
-                if p.type in ("cublasHandle_t", "cublasLtHandle_t"):
+                if p.type in HANDLES + ("cublasLtHandle_t",):
                     handle = pointers
                 if p.type == "cudaStream_t" or p.name in ("workspace", "algo"):
                     optional |= 1 << pointers
@@ -536,7 +563,7 @@ def null_calls(library):
 
 def all_declarations():
     """For tests: every entry of both libraries, the legacy and C++-only ones too."""
-    text = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by sim/blas/generate.py. */\n#include <cublasLt.h>\n#include <stdbool.h>\n"
+    text = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by sim/blas/generate.py. */\n#include <cublasLt.h>\n#include <cublasXt.h>\n#include <stdbool.h>\n"
     text += "typedef struct { unsigned short x; } __half;\ntypedef struct { unsigned short x; } __nv_bfloat16;\n"
     text += "typedef cublasStatus_t cublasStatus;\n"
     text += ("/* optional: a bit for each pointer that may be NULL; handle: which pointer is one, or -1. */\n"

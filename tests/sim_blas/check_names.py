@@ -42,7 +42,7 @@ def main(cc, include, *own_headers):
         print(f"skipped: no cublasLt.h in {include}")
         return 77
     theirs = {}
-    for header in ("cublas.h", "cublas_v2.h", "cublasLt.h"):
+    for header in ("cublas.h", "cublas_v2.h", "cublasXt.h", "cublasLt.h"):
         text = subprocess.run([cc, "-E", "-P", "-I", include, "-"], input=f"#include <{header}>\n", text=True,
                               capture_output=True, check=True).stdout
         theirs.update(prototypes(text))

@@ -24,12 +24,27 @@ static bool is_work(const struct null_call *entry)
     return strcmp(entry->kind, "helper") != 0 && entry->returns_status;
 }
 
-static void *new_handle(void)
+static void *new_handle(const struct null_call *entry)
 {
     cublasHandle_t made = NULL;
+    cublasXtHandle_t made_xt = NULL;
+    int device = 0;
+    if (!strncmp(entry->name, "cublasXt", 8)) {
+        if (cublasXtCreate(&made_xt) || cublasXtDeviceSelect(made_xt, 1, &device))
+            exit(2);
+        return made_xt;
+    }
     if (cublasCreate_v2(&made) != CUBLAS_STATUS_SUCCESS)
         exit(2);
     return made;
+}
+
+static void free_handle(const struct null_call *entry, void *handle)
+{
+    if (!strncmp(entry->name, "cublasXt", 8))
+        cublasXtDestroy(handle);
+    else
+        cublasDestroy_v2(handle);
 }
 
 static void all_null(const struct null_call *entry)
@@ -40,11 +55,11 @@ static void all_null(const struct null_call *entry)
         expect(entry, "all NULL", status, CUBLAS_STATUS_NOT_INITIALIZED);
     if (entry->handle < 0 || strstr(entry->name, "Destroy"))
         return;
-    pointers[entry->handle] = new_handle();
+    pointers[entry->handle] = new_handle(entry);
     status = entry->call(pointers);
     if (is_work(entry))
         expect(entry, "all NULL but the handle", status, CUBLAS_STATUS_INVALID_VALUE);
-    cublasDestroy_v2(pointers[entry->handle]);
+    free_handle(entry, pointers[entry->handle]);
 }
 
 static void each_null(const struct null_call *entry)
@@ -52,7 +67,7 @@ static void each_null(const struct null_call *entry)
     if (strstr(entry->name, "Destroy"))
         return; /* would free what is no such object */
     for (int i = 0; i < entry->pointers; i++) {
-        void *pointers[32], *handle = entry->handle >= 0 ? new_handle() : NULL;
+        void *pointers[32], *handle = entry->handle >= 0 ? new_handle(entry) : NULL;
         for (int j = 0; j < entry->pointers; j++)
             pointers[j] = j == i ? NULL : j == entry->handle ? handle : entry->optional >> j & 1 ? NULL : memory;
         memset(memory, 0, sizeof memory);
@@ -65,7 +80,7 @@ static void each_null(const struct null_call *entry)
             expect(entry, what, status,
                    i == entry->handle ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_INVALID_VALUE);
         if (handle)
-            cublasDestroy_v2(handle);
+            free_handle(entry, handle);
     }
 }
 
