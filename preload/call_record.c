@@ -58,30 +58,46 @@ static const struct trace_signature signature_lt = {
     .fill_mode = TRACE_U8_UNKNOWN,
     .side = TRACE_U8_UNKNOWN,
     .aux_ld = TRACE_UNKNOWN,
+    .plane_offset = UNKNOWN_4,
 };
 
 /* ---- what only the library knows ---- */
 
-static inline unsigned two_scalars(enum trace_scalar alpha, enum trace_scalar beta)
-{
-    return (unsigned)alpha | (unsigned)beta << 8;
-}
+const double call_no_beta[2];
 
 unsigned call_classify_scalars(uint8_t pointer_mode, const void *alpha, const void *beta, int type)
 {
     switch (pointer_mode) {
     case VENDOR_POINTER_HOST:
-        return two_scalars(scalar_classify(alpha, type), scalar_classify(beta, type));
+        return call_two_scalars(scalar_classify(alpha, type), scalar_classify(beta, type));
     case VENDOR_POINTER_DEVICE:
     case VENDOR_POINTER_DEVICE_VECTOR:
-        return two_scalars(TRACE_SCALAR_ON_DEVICE, TRACE_SCALAR_ON_DEVICE);
+        return call_two_scalars(TRACE_SCALAR_ON_DEVICE, TRACE_SCALAR_ON_DEVICE);
     case VENDOR_POINTER_ALPHA_VECTOR_BETA_ZERO:
-        return two_scalars(TRACE_SCALAR_ON_DEVICE, TRACE_SCALAR_ZERO);
+        return call_two_scalars(TRACE_SCALAR_ON_DEVICE, TRACE_SCALAR_ZERO);
     case VENDOR_POINTER_ALPHA_VECTOR_BETA_HOST:
-        return two_scalars(TRACE_SCALAR_ON_DEVICE, scalar_classify(beta, type));
+        return call_two_scalars(TRACE_SCALAR_ON_DEVICE, scalar_classify(beta, type));
     default: /* not known where they are: not read */
-        return two_scalars(TRACE_SCALAR_UNKNOWN, TRACE_SCALAR_UNKNOWN);
+        return call_two_scalars(TRACE_SCALAR_UNKNOWN, TRACE_SCALAR_UNKNOWN);
     }
+}
+
+static int real_type(int type)
+{
+    return type == VENDOR_C_32F ? VENDOR_R_32F : type == VENDOR_C_64F ? VENDOR_R_64F : TRACE_UNKNOWN;
+}
+
+/* One that is not there: alpha is then not known, and what is written was not read, as with a beta of zero. */
+static unsigned classify_event(uint8_t mode, const struct call_event *event)
+{
+    int type = call_scale_type(event), type_beta = event->scalars & CALL_SCALARS_REAL_BETA ? real_type(type) : type;
+    unsigned alpha = event->scalars & CALL_SCALARS_NO_ALPHA
+                         ? TRACE_SCALAR_UNKNOWN
+                         : call_classify_scalars(mode, event->alpha, NULL, type) & 0xff;
+    unsigned beta = event->scalars & CALL_SCALARS_NO_BETA
+                        ? TRACE_SCALAR_ZERO
+                        : call_classify_scalars(mode, NULL, event->beta, type_beta) >> 8;
+    return alpha | beta << 8;
 }
 
 struct call_answers call_answers_classified(int32_t math_mode, int pointer_mode, const struct call_event *event)
@@ -89,7 +105,7 @@ struct call_answers call_answers_classified(int32_t math_mode, int pointer_mode,
     uint8_t mode = call_operation(pointer_mode);
     return (struct call_answers){
         .modes = memo_pair((uint32_t)math_mode, mode) | CALL_SCALARS_CLASSIFIED,
-        .scalars = call_classify_scalars(mode, event->alpha, event->beta, call_scale_type(event)),
+        .scalars = classify_event(mode, event),
     };
 }
 
@@ -131,7 +147,19 @@ struct call_handle_state call_ask_one_by_one(cublasHandle_t handle, const void *
 
 /* ---- signatures ---- */
 
-static void signature_fill(struct trace_signature *s, const struct call_shape *shape, int type_scale)
+/* One of the fields of call_triangle(). */
+static unsigned triangle_field(const struct call_shape *shape, unsigned index)
+{
+    return (unsigned)(shape->facts >> (48 + 4 * index)) & 15;
+}
+
+static uint8_t triangle_mode(const struct call_shape *shape, unsigned index)
+{
+    unsigned field = triangle_field(shape, index);
+    return field ? (uint8_t)(field - 1) : (uint8_t)TRACE_U8_UNKNOWN;
+}
+
+void call_signature_fill(struct trace_signature *s, const struct call_shape *shape, int type_scale)
 {
     *s = signature_cublas;
     s->entry = (uint16_t)shape->facts;
@@ -139,6 +167,9 @@ static void signature_fill(struct trace_signature *s, const struct call_shape *s
     s->batch_mode = (uint8_t)(shape->facts >> 24);
     s->trans_a = (uint8_t)(shape->facts >> 32);
     s->trans_b = (uint8_t)(shape->facts >> 40);
+    s->side = triangle_mode(shape, 0);
+    s->fill_mode = triangle_mode(shape, 1);
+    s->diagonal = (uint8_t)triangle_field(shape, 2);
     s->m = shape->m;
     s->n = shape->n;
     s->k = shape->k;
@@ -164,10 +195,10 @@ static unsigned scalars_of(struct call_answers answers)
     uint32_t alpha = (uint32_t)answers.scalars, beta = (uint32_t)(answers.scalars >> 32);
     if (answers.modes & CALL_SCALARS_CLASSIFIED)
         return (unsigned)answers.scalars;
-    return two_scalars(scalar_classify_float(&alpha), scalar_classify_float(&beta));
+    return call_two_scalars(scalar_classify_float(&alpha), scalar_classify_float(&beta));
 }
 
-static void signature_set_answers(struct trace_signature *s, struct call_answers answers)
+void call_signature_answer(struct trace_signature *s, struct call_answers answers)
 {
     s->math_mode = (int32_t)answers.modes;
     s->pointer_mode = (uint8_t)(answers.modes >> 32);
@@ -191,13 +222,13 @@ static uint64_t write_with_signature(const struct call_event *event, struct trac
     return id;
 }
 
-/* The set's second memo may know it. 0: it does not. */
-static uint64_t write_second(const struct call_shape *shape, const struct call_event *event,
-                             struct call_answers answers, uint64_t end_ticks)
+/* The set's memo of this number may know it. 0: it does not. */
+static uint64_t write_remembered(const struct call_shape *shape, const struct call_event *event,
+                                 struct call_answers answers, uint64_t end_ticks, unsigned number)
 {
     uint64_t id;
     struct trace_thread *thread = event->thread;
-    const struct call_memo *memo = call_memo_set(call_memory(thread), shape) + 1;
+    const struct call_memo *memo = call_memo_set(call_memory(thread), shape) + number;
     struct trace_call *call = call_memo_is(memo, shape, answers, true)
                                   ? trace_reserve_at(thread, memo->place, TRACE_RECORD_CALL, sizeof *call, &id)
                                   : NULL;
@@ -222,12 +253,34 @@ uint64_t call_write_anew(const struct call_shape *shape, const struct call_event
                          uint64_t end_ticks)
 {
     struct trace_signature signature;
-    uint64_t place, id = write_second(shape, event, answers, end_ticks);
+    uint64_t id = write_remembered(shape, event, answers, end_ticks, 1);
     if (id)
         return id;
-    signature_fill(&signature, shape, call_scale_type(event));
-    signature_set_answers(&signature, answers);
-    id = write_with_signature(event, &signature, end_ticks, &place);
+    call_signature_fill(&signature, shape, call_scale_type(event));
+    call_signature_answer(&signature, answers);
+    return call_write_first(shape, event, answers, &signature, end_ticks);
+}
+
+bool call_is_known(const struct call_shape *shape, const struct call_event *event, struct call_answers answers)
+{
+    const struct call_memo *set = call_memo_set(call_memory(event->thread), shape);
+    for (unsigned i = 0; i < 2; i++)
+        if (call_memo_is(&set[i], shape, answers, true) && trace_place_is_good(event->thread, set[i].place))
+            return true;
+    return false;
+}
+
+uint64_t call_write_known(const struct call_shape *shape, const struct call_event *event, struct call_answers answers,
+                          uint64_t end_ticks)
+{
+    uint64_t id = write_remembered(shape, event, answers, end_ticks, 0);
+    return id ? id : write_remembered(shape, event, answers, end_ticks, 1);
+}
+
+uint64_t call_write_first(const struct call_shape *shape, const struct call_event *event, struct call_answers answers,
+                          struct trace_signature *signature, uint64_t end_ticks)
+{
+    uint64_t place, id = write_with_signature(event, signature, end_ticks, &place);
     remember(event->thread, shape, answers, place);
     return id;
 }
@@ -254,8 +307,25 @@ static void write_failed(const struct call_event *event, struct trace_signature 
 void call_write_failed(const struct call_shape *shape, const struct call_event *event, int status)
 {
     struct trace_signature signature;
-    signature_fill(&signature, shape, call_scale_type(event));
+    call_signature_fill(&signature, shape, call_scale_type(event));
     write_failed(event, &signature, status);
+}
+
+/* ---- for calls that need not be quick ---- */
+
+void call_rare_begin(struct trace_thread *thread, struct call_shape *shape, struct call_event *event,
+                     const uintptr_t *stack)
+{
+    call_begin_at(thread, shape, event, stack);
+}
+
+void call_rare_end(struct call_shape *shape, struct call_event *event, const struct call_groups *groups, int status,
+                   const void *real)
+{
+    if (event->batch_mode == TRACE_BATCH_GROUPED)
+        call_record_end_groups(shape, event, groups, status, real);
+    else
+        call_record_end(shape, event, status, real);
 }
 
 /* ---- cuBLASLt, whose shapes are in descriptors ---- */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cupti/kernel_timing.h"
+#include "preload/call_groups.h"
 #include "preload/call_memo.h"
 #include "preload/cublas_types.h"
 #include "preload/depth.h"
@@ -20,10 +21,17 @@
 #include "trace/trace.h"
 #include "trace/trace_writer.h"
 
+/* Bits. Without ON_HOST the handle's pointer mode tells whether the host may read where alpha and beta point. */
 enum call_scalars {
-    CALL_SCALARS_BY_MODE = 1, /* pointers; the handle's pointer mode tells whether the host may read them */
-    CALL_SCALARS_BY_VALUE,    /* pointers into the wrapper's own arguments */
+    CALL_SCALARS_BY_MODE = 0,
+    CALL_SCALARS_ON_HOST = 1, /* whatever the mode; there is no handle to ask */
+    CALL_SCALARS_NO_ALPHA = 2,
+    CALL_SCALARS_NO_BETA = 4,
+    CALL_SCALARS_REAL_BETA = 8, /* alpha is complex */
 };
+
+/* Where there is no beta: what is written was not read, as with a beta of zero. */
+extern const double call_no_beta[2] __attribute__((visibility("hidden")));
 
 #define CALL_STREAM_UNKNOWN UINT64_MAX
 
@@ -36,8 +44,8 @@ struct call_event {
     const void *alpha, *beta;
     const void *operand[3];
     /* of cuBLAS: */
-    enum call_scalars scalars;
-    int type_scale; /* CALL_SCALE_BY_TYPES: not looked up yet */
+    unsigned scalars; /* enum call_scalars */
+    int type_scale;   /* CALL_SCALE_BY_TYPES: not looked up yet */
     int type_compute, type_c;
     int kind, batch_mode;
     int trans_a, trans_b; /* as they came */
@@ -65,6 +73,28 @@ static inline uint8_t call_operation_of_char(char c)
     }
 }
 
+/* Side, fill mode and diagonal of level 3, as they came, -1 where there is none: four bits each, 0 for what is not known. */
+static inline unsigned call_triangle(int side, int fill, int diagonal)
+{
+    unsigned kept_side = side >= 0 && side < 15 ? (unsigned)side + 1 : 0;
+    unsigned kept_fill = fill >= 0 && fill < 15 ? (unsigned)fill + 1 : 0;
+    unsigned kept_diagonal = diagonal >= 0 && diagonal < 15 ? (unsigned)diagonal + 1 : 0;
+    return kept_side | kept_fill << 4 | kept_diagonal << 8;
+}
+
+/* The same of a character: YES (an upper case letter) is 1, NO is 0. */
+static inline int call_choice_of_char(char c, char no, char yes)
+{
+    c = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    return c == yes ? 1 : c == no ? 0 : -1;
+}
+
+/* How large the triangle at one side of an M x N matrix is. */
+static inline int64_t call_side_size(int side, int64_t m, int64_t n)
+{
+    return side == VENDOR_SIDE_LEFT ? m : side == VENDOR_SIDE_RIGHT ? n : TRACE_UNKNOWN;
+}
+
 /* What alpha and beta are. In the Ex functions it is fixed by the compute type, and complex where C is (cublasGemmEx's
  * table). */
 #define CALL_SCALE_BY_TYPES (-2)
@@ -78,8 +108,9 @@ static inline __attribute__((always_inline)) bool call_scale_is_float(const stru
     return event->type_compute == VENDOR_COMPUTE_32F && (unsigned)event->type_c < 32 && (real >> event->type_c & 1);
 }
 
-/* Entry, kind, batch mode, operations: 16, 8, 8, 8, 8 bits. */
-static inline __attribute__((always_inline)) uint64_t call_facts(unsigned entry, const struct call_event *event)
+/* Entry, kind, batch mode, operations, call_triangle(): 16, 8, 8, 8, 8, 16 bits. */
+static inline __attribute__((always_inline)) uint64_t call_facts(unsigned entry, const struct call_event *event,
+                                                                 unsigned triangle)
 {
     unsigned trans_a = (unsigned)event->trans_a, trans_b = (unsigned)event->trans_b;
     if (__builtin_expect((trans_a | trans_b) >= TRACE_U8_UNKNOWN, 0)) {
@@ -87,7 +118,7 @@ static inline __attribute__((always_inline)) uint64_t call_facts(unsigned entry,
         trans_b = call_operation(event->trans_b);
     }
     return (entry | (unsigned)event->kind << 16 | (unsigned)event->batch_mode << 24) |
-           (uint64_t)(trans_a | trans_b << 8) << 32;
+           (uint64_t)(trans_a | trans_b << 8 | triangle << 16) << 32;
 }
 
 /* ---- before the call ---- */
@@ -103,8 +134,9 @@ static inline __attribute__((always_inline)) struct trace_thread *call_record_th
     return preload_thread();
 }
 
-static inline __attribute__((always_inline)) void call_record_begin(struct trace_thread *thread,
-                                                                    struct call_shape *shape, struct call_event *event)
+/* STACK: where the wrapper is, see depth_note_stack(). */
+static inline __attribute__((always_inline)) void call_begin_at(struct trace_thread *thread, struct call_shape *shape,
+                                                                struct call_event *event, const uintptr_t *stack)
 {
     struct trace_slot *slot = thread->slot;
     slot->argument[0] = shape->m;
@@ -119,7 +151,10 @@ static inline __attribute__((always_inline)) void call_record_begin(struct trace
     event->call_id = trace_thread_take_call_id(thread);
     preload_depth.call = event->call_id;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    depth_note_stack(&preload_depth.call_stack);
+    if (stack)
+        preload_depth.call_stack = *stack;
+    else
+        depth_note_stack(&preload_depth.call_stack);
     uint32_t entry = (uint16_t)shape->facts;
     MEMO_SETTLE(*shape);
     /* cuBLAS tells the stream only afterwards. */
@@ -130,11 +165,21 @@ static inline __attribute__((always_inline)) void call_record_begin(struct trace
     __atomic_store_n(&slot->entry, entry, __ATOMIC_RELEASE);
 }
 
+static inline __attribute__((always_inline)) void call_record_begin(struct trace_thread *thread,
+                                                                    struct call_shape *shape, struct call_event *event)
+{
+    call_begin_at(thread, shape, event, NULL);
+}
+
 /* ---- after it: what only the library knows ---- */
 
 /* enum trace_scalar of alpha, of beta << 8. Reads them where the pointer mode says that they are on the host, and nowhere
  * else; NULL and types that no scalar has are unknown. */
 unsigned call_classify_scalars(uint8_t pointer_mode, const void *alpha, const void *beta, int type);
+static inline unsigned call_two_scalars(enum trace_scalar alpha, enum trace_scalar beta)
+{
+    return (unsigned)alpha | (unsigned)beta << 8;
+}
 struct call_answers call_answers_classified(int32_t math_mode, int pointer_mode, const struct call_event *event);
 
 /* The usual scalars are compared bit by bit with those of the last call: that is cheaper than to say what they are. */
@@ -190,7 +235,7 @@ static inline __attribute__((always_inline)) struct call_handle_state call_ask_h
 static inline __attribute__((always_inline)) struct call_answers call_ask_library(struct call_event *event,
                                                                                   const void *real)
 {
-    if (event->scalars == CALL_SCALARS_BY_VALUE)
+    if (event->scalars & CALL_SCALARS_ON_HOST)
         return call_answers(TRACE_UNKNOWN, VENDOR_POINTER_HOST, event);
     struct call_handle_state state = call_ask_handle(event->handle, real);
     event->stream = state.stream;
@@ -283,6 +328,23 @@ static inline __attribute__((always_inline)) void call_record_end(struct call_sh
     call_leave(event->thread);
     *error = error_before;
 }
+
+/* Both halves for calls that need not be quick: one piece of code for all wrappers. */
+void call_rare_begin(struct trace_thread *thread, struct call_shape *shape, struct call_event *event,
+                     const uintptr_t *stack);
+void call_rare_end(struct call_shape *shape, struct call_event *event, const struct call_groups *groups, int status,
+                   const void *real);
+
+/* What call_groups.c shares with a call of one size. */
+void call_signature_fill(struct trace_signature *signature, const struct call_shape *shape, int type_scale);
+void call_signature_answer(struct trace_signature *signature, struct call_answers answers);
+/* Whether a call that asked the same is remembered in this block, so that call_write_known() writes; else that gives 0. */
+bool call_is_known(const struct call_shape *shape, const struct call_event *event, struct call_answers answers);
+uint64_t call_write_known(const struct call_shape *shape, const struct call_event *event, struct call_answers answers,
+                          uint64_t end_ticks);
+/* The first: SHAPE and ANSWERS are what it is remembered by. */
+uint64_t call_write_first(const struct call_shape *shape, const struct call_event *event, struct call_answers answers,
+                          struct trace_signature *signature, uint64_t end_ticks);
 
 /* The same for cuBLASLt, where SHAPE says no more than the entry and what the slot shows. */
 void call_record_end_lt(const struct call_shape *shape, const struct call_event *event,

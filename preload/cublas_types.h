@@ -11,6 +11,9 @@
 #ifndef PRELOAD_VENDOR_HEADERS
 typedef int cublasStatus_t;
 typedef int cublasOperation_t;
+typedef int cublasFillMode_t;
+typedef int cublasSideMode_t;
+typedef int cublasDiagType_t;
 typedef int cublasComputeType_t;
 typedef int cublasGemmAlgo_t;
 typedef int cublasPointerMode_t;
@@ -19,6 +22,7 @@ typedef int cudaDataType;
 typedef int cudaError_t;
 typedef int CUresult;
 typedef struct cublasContext *cublasHandle_t;
+typedef struct cublasXtContext *cublasXtHandle_t;
 typedef struct cublasLtContext *cublasLtHandle_t;
 typedef struct cublasLtMatmulDescOpaque *cublasLtMatmulDesc_t;
 typedef struct cublasLtMatrixLayoutOpaque *cublasLtMatrixLayout_t;
@@ -38,6 +42,9 @@ typedef struct cuDoubleComplex {
 typedef struct __half {
     uint16_t bits;
 } __half;
+typedef struct __nv_bfloat16 {
+    uint16_t bits;
+} __nv_bfloat16;
 typedef struct dim3 {
     unsigned x, y, z;
 } dim3;
@@ -67,7 +74,10 @@ enum vendor_status {
     VENDOR_DRIVER_NOT_INITIALIZED = 3, /* CUDA_ERROR_NOT_INITIALIZED */
 };
 
-enum vendor_operation { VENDOR_OP_N = 0, VENDOR_OP_T = 1, VENDOR_OP_C = 2 }; /* CUBLAS_OP_* */
+enum vendor_operation { VENDOR_OP_N = 0, VENDOR_OP_T = 1, VENDOR_OP_C = 2 };     /* CUBLAS_OP_* */
+enum vendor_fill { VENDOR_FILL_LOWER = 0, VENDOR_FILL_UPPER = 1 };               /* CUBLAS_FILL_MODE_* */
+enum vendor_side { VENDOR_SIDE_LEFT = 0, VENDOR_SIDE_RIGHT = 1 };                /* CUBLAS_SIDE_* */
+enum vendor_diagonal { VENDOR_DIAGONAL_NON_UNIT = 0, VENDOR_DIAGONAL_UNIT = 1 }; /* CUBLAS_DIAG_* */
 enum vendor_pointer_mode { /* cublasLtPointerMode_t; cuBLAS has the first two */
                            VENDOR_POINTER_HOST = 0,
                            VENDOR_POINTER_DEVICE = 1,
@@ -80,7 +90,7 @@ enum vendor_pointer_mode { /* cublasLtPointerMode_t; cuBLAS has the first two */
 enum vendor_type { /* cudaDataType */
     VENDOR_R_32F = 0, VENDOR_R_64F = 1, VENDOR_R_16F = 2, VENDOR_C_32F = 4, VENDOR_C_64F = 5, VENDOR_C_16F = 6,
     VENDOR_R_32I = 10, VENDOR_C_32I = 11, VENDOR_R_16BF = 14, VENDOR_C_16BF = 15,
-    VENDOR_R_8I = 3, VENDOR_C_8I = 7,
+    VENDOR_R_8I = 3, VENDOR_C_8I = 7, VENDOR_R_8U = 8,
 };
 
 enum vendor_compute { /* cublasComputeType_t */

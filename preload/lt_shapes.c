@@ -39,6 +39,7 @@ static const struct lt_attribute
     layout_ld           = {4, 8, TRACE_UNKNOWN},
     layout_batch_count  = {5, 4, 1},
     layout_batch_stride = {6, 8, 0},
+    layout_plane_offset = {7, 8, 0}, /* bytes; 0: not planar */
     layout_batch_mode   = {8, 4, 0}; /* 0 strided, 1 array of pointers, 2 grouped */
 
 static const struct lt_attribute
@@ -84,11 +85,18 @@ struct matrix {
     int64_t rows, cols;
 };
 
+static bool is_complex(int type)
+{
+    return type == VENDOR_C_16F || type == VENDOR_C_32F || type == VENDOR_C_64F || type == VENDOR_C_16BF ||
+           type == VENDOR_C_8I || type == VENDOR_C_32I;
+}
+
 static struct matrix read_layout(lt_getter *getter, const void *layout, int index, struct trace_signature *s)
 {
     s->type[index] = (int32_t)ask(getter, layout, &layout_type);
     s->order[index] = (int32_t)ask(getter, layout, &layout_order);
     s->ld[index] = ask(getter, layout, &layout_ld);
+    s->plane_offset[index] = is_complex(s->type[index]) ? ask(getter, layout, &layout_plane_offset) : 0;
     int64_t count = ask(getter, layout, &layout_batch_count);
     s->batch_stride[index] = count > 1 ? ask(getter, layout, &layout_batch_stride) : 0;
     if (index == LT_D)

@@ -27,6 +27,20 @@ static const struct scalar_type scalar_types[] = {
 };
 /* clang-format on */
 
+static const struct scalar_type *find_type(int type)
+{
+    for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++)
+        if (scalar_types[i].type == type)
+            return &scalar_types[i];
+    return NULL;
+}
+
+size_t scalar_bytes(int type)
+{
+    const struct scalar_type *row = find_type(type);
+    return row ? (size_t)row->part_bytes * row->parts : 0;
+}
+
 static uint64_t part(const void *value, unsigned bytes, unsigned index)
 {
     uint16_t half;
@@ -48,17 +62,14 @@ static uint64_t part(const void *value, unsigned bytes, unsigned index)
 
 enum trace_scalar scalar_classify_by_table(const void *value, int type)
 {
-    for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
-        const struct scalar_type *row = &scalar_types[i];
-        if (row->type != type)
-            continue;
-        uint64_t real = part(value, row->part_bytes, 0);
-        uint64_t imaginary = row->parts == 2 ? part(value, row->part_bytes, 1) & ~row->sign : 0;
-        if (imaginary)
-            return TRACE_SCALAR_OTHER;
-        if (!(real & ~row->sign))
-            return TRACE_SCALAR_ZERO;
-        return real == row->one ? TRACE_SCALAR_ONE : TRACE_SCALAR_OTHER;
-    }
-    return TRACE_SCALAR_UNKNOWN;
+    const struct scalar_type *row = find_type(type);
+    if (!row)
+        return TRACE_SCALAR_UNKNOWN;
+    uint64_t real = part(value, row->part_bytes, 0);
+    uint64_t imaginary = row->parts == 2 ? part(value, row->part_bytes, 1) & ~row->sign : 0;
+    if (imaginary)
+        return TRACE_SCALAR_OTHER;
+    if (!(real & ~row->sign))
+        return TRACE_SCALAR_ZERO;
+    return real == row->one ? TRACE_SCALAR_ONE : TRACE_SCALAR_OTHER;
 }

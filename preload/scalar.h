@@ -9,6 +9,9 @@
 #include "preload/cublas_types.h"
 #include "trace/trace.h"
 
+/* Size of a scalar of cudaDataType TYPE; 0 of a type that no scalar has. */
+size_t scalar_bytes(int type);
+
 /* VALUE: of cudaDataType TYPE, on the host, not NULL. Goes by the table of types. */
 enum trace_scalar scalar_classify_by_table(const void *value, int type);
 

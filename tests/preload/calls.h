@@ -14,6 +14,7 @@ extern const struct planned_call planned_calls[];
 enum { SCALAR_one, SCALAR_zero, SCALAR_other, SCALAR_device };
 
 extern cublasHandle_t handle;
+extern cublasXtHandle_t xt_handle;
 extern cublasLtHandle_t lt_handle;
 extern cudaStream_t stream;
 extern cudaKernel_t kernel_handle;

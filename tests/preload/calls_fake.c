@@ -27,6 +27,7 @@ void calls_device_prepare(void)
     runtime_config.stream = stream;
     driver_config.hStream = stream;
     lt_handle = (cublasLtHandle_t)0x17;
+    xt_handle = (cublasXtHandle_t)0x27;
     cublasCreate_v2(&handle);
     cublasSetStream_v2(handle, stream);
     cublasSetMathMode(handle, 3);

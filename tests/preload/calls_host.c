@@ -14,6 +14,7 @@
 #include "tests/preload/calls_device.h"
 
 cublasHandle_t handle;
+cublasXtHandle_t xt_handle;
 cublasLtHandle_t lt_handle;
 cudaStream_t stream;
 cudaKernel_t kernel_handle;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 int cublasCreate_v2(cublasHandle_t *);
+int cublasXtCreate(cublasXtHandle_t *);
+int cublasXtDeviceSelect(cublasXtHandle_t, int, int[]);
 int cublasLtCreate(cublasLtHandle_t *);
 int cublasSetPointerMode_v2(cublasHandle_t, int);
 int cublasSetMathMode(cublasHandle_t, int);
@@ -52,6 +54,8 @@ void calls_device_prepare(void)
     check(__cudaGetKernel(&kernel_handle, (const void *)kernel_stub), "__cudaGetKernel");
     check(cudaGetFuncBySymbol(&driver_function, (const void *)kernel_stub), "cudaGetFuncBySymbol");
     check(cublasCreate_v2(&handle), "cublasCreate_v2");
+    check(cublasXtCreate(&xt_handle), "cublasXtCreate");
+    check(cublasXtDeviceSelect(xt_handle, 1, (int[]){0}), "cublasXtDeviceSelect");
     check(cublasLtCreate(&lt_handle), "cublasLtCreate");
     check(cublasSetStream_v2(handle, stream), "cublasSetStream_v2");
     check(cublasSetMathMode(handle, 3), "cublasSetMathMode");

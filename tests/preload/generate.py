@@ -8,9 +8,25 @@ import re
 import sys
 
 PRIMES = {"m": 37, "n": 41, "k": 43, "lda": 211, "ldb": 223, "ldc": 227, "incx": 3, "incy": 5, "batchCount": 7,
-          "strideA": 100003, "strideB": 100019, "strideC": 100043}
+          "strideA": 100003, "strideB": 100019, "strideC": 100043, "stridex": 100019, "stridey": 100043}
+# Beyond 32 bits: m, or the batch where there is one; leading dimensions that fit.
+WIDE = {"m": 2**32 + 37, "n": 41, "lda": 2**33 + 211, "ldb": 2**33 + 223, "ldc": 2**33 + 227}
+WIDE_BATCH = {"batchCount": 2**32 + 7}
+WIDE_UPDATE = {"n": 2**32 + 41, "lda": 2**33 + 211, "ldb": 2**33 + 223, "ldc": 2**33 + 227}
+# The groups of a grouped call; the third and the fourth have no work. Variants with one size, with many, and wide.
+GROUP_COLUMNS = ("transa", "transb", "m", "n", "k", "lda", "ldb", "ldc", "group_size")
+GROUPS = {
+    "plain": [(1, 0, 37, 41, 43, 211, 223, 227, 7), (1, 0, 37, 41, 43, 211, 223, 227, 2), (1, 0, 53, 41, 43, 211, 223, 227, 0),
+              (1, 0, 0, 41, 43, 211, 223, 227, 3)],
+    "swapped": [(0, 1, 37, 41, 43, 211, 223, 227, 7), (1, 1, 5, 41, 61, 307, 311, 313, 1), (0, 1, 53, 41, 43, 211, 223, 227, 0),
+                (0, 1, 0, 41, 43, 211, 223, 227, 3), (0, 2, 59, 41, 43, 211, 223, 227, 11)],
+}
+GROUPS["device"] = GROUPS["plain"]
+GROUPS["wide"] = [(0, 0, 2**32 + 37, 41, 43, 2**33 + 211, 223, 2**33 + 227, 1), (0, 0, 37, 41, 43, 211, 223, 227, 2**32 + 7)]
+GROUP_SCALARS = {"plain": ("1", "0"), "swapped": ("0.5f", "1"), "wide": ("1", "0")} # alpha, beta; the first group of swapped: 1, 0
 DIMENSIONS = {"gridDim": (2, 3, 5), "blockDim": (7, 11, 1)}
 DIMENSION_PARTS = {"gridDimX": 2, "gridDimY": 3, "gridDimZ": 5, "blockDimX": 7, "blockDimY": 11, "blockDimZ": 1}
+OPTIONAL = ("extra", "algo", "workspace")
 SCALAR_TYPES = {"float": 0, "double": 1, "cuComplex": 4, "cuDoubleComplex": 5, "__half": 2}
 
 
@@ -38,7 +54,7 @@ def split(text):
 def parse_parameter(text):
     match = re.match(r"(.*?)(\w+)\s*(\[\])?$", text, re.S)
     base, name, array = match.group(1).strip(), match.group(2), bool(match.group(3))
-    handle = base in ("cublasHandle_t", "cublasLtHandle_t", "cublasLtMatmulDesc_t", "cublasLtMatrixLayout_t",
+    handle = base in ("cublasHandle_t", "cublasXtHandle_t", "cublasLtHandle_t", "cublasLtMatmulDesc_t", "cublasLtMatrixLayout_t",
                       "cudaStream_t", "CUstream", "CUfunction", "cudaKernel_t")
     return {"text": text, "type": base, "name": name, "pointer": array or base.endswith("*") or handle, "array": array,
             "handle": handle}
@@ -88,10 +104,41 @@ def fake(entries, library):
     return "\n".join(out)
 
 
+def is_wide(e):
+    return e.name.endswith("_64") or e.name.startswith("cublasXt")
+
+
+def wide_values(e):
+    if e.has("batchCount"):
+        return WIDE_BATCH
+    return WIDE if e.has("m") else WIDE_UPDATE
+
+
+def group_value(e, p, variant):
+    """An array, one element a group."""
+    name = p["name"].removesuffix("_array")
+    if name in ("alpha", "beta"):
+        if variant == "device":
+            return f"({p['type']}{' *' if p['array'] else ''})scalar(SCALAR_device, 0)"
+        scalar = "double" if "double" in p["type"] else "float"
+        usual = GROUP_SCALARS[variant][name == "beta"]
+        values = ["1" if name == "alpha" else "0"] + [usual] * (len(GROUPS[variant]) - 1)
+        return f"(const {scalar}[]){{{', '.join(values)}}}"
+    column = GROUP_COLUMNS.index(name)
+    return f"({p['type']}[]){{{', '.join(str(g[column]) for g in GROUPS[variant])}}}"
+
+
 def value(e, p, variant):
-    """C text of the argument for PARAMETER of ENTRY. VARIANT: plain, device (scalars on the device), swapped (operations)."""
+    """C text of the argument for PARAMETER of ENTRY. VARIANT: plain, device (scalars on the device), swapped (operations,
+    sides), conjugated, wide (sizes beyond 32 bits)."""
     name, kind = p["name"], p["type"]
     swapped = variant == "swapped"
+    if name == "group_count":
+        return str(len(GROUPS[variant]))
+    if name.endswith("_array") or name == "group_size":
+        return group_value(e, p, variant)
+    if variant == "wide" and name in wide_values(e):
+        return str(wide_values(e)[name])
     if name in PRIMES:
         return str(PRIMES[name])
     if name in DIMENSION_PARTS:
@@ -100,11 +147,18 @@ def value(e, p, variant):
         return "(dim3){%d, %d, %d}" % DIMENSIONS[name]
     if kind == "char":
         first = name in ("transa", "trans")
-        return "'T'" if first != swapped else "'n'"
+        choices = {"side": "Lr", "uplo": "Ul", "diag": "Un"}
+        if name in choices:
+            return f"'{choices[name][swapped]}'"
+        return "'c'" if variant == "conjugated" else "'T'" if first != swapped else "'n'"
     if kind == "cublasOperation_t":
-        return "1" if (name in ("transa", "trans")) != swapped else "0"
+        return "2" if variant == "conjugated" else "1" if (name in ("transa", "trans")) != swapped else "0"
+    if kind in ("cublasFillMode_t", "cublasDiagType_t"):
+        return "0" if swapped else "1"
+    if kind == "cublasSideMode_t":
+        return "1" if swapped else "0"
     if name in ("Atype", "Btype", "Ctype"):
-        complex_ = e.name.startswith("cublasCgemmEx")
+        complex_ = e.name.startswith("cublasC")
         return "4" if complex_ else "0" if name == "Ctype" else "14"
     if name == "computeType":
         return "68"
@@ -112,8 +166,10 @@ def value(e, p, variant):
         return "-1" if kind == "cublasGemmAlgo_t" else "NULL"
     if name in ("alpha", "beta"):
         scalar = next((t for t in SCALAR_TYPES if re.search(rf"\b{t}\b", kind)), "float")
-        which = {"plain": {"alpha": "one", "beta": "zero"}, "swapped": {"alpha": "other", "beta": "one"},
-                 "device": {"alpha": "device", "beta": "device"}}[variant][name]
+        which = {"swapped": {"alpha": "other", "beta": "one"}, "device": {"alpha": "device", "beta": "device"}}.get(
+            variant, {"alpha": "one", "beta": "zero"})[name]
+        if which == "device" and e.name.startswith("cublasXt"):
+            which = "one"  # cublasXt takes scalars on the host only
         if not p["pointer"]:
             return f"*({scalar} *)scalar(SCALAR_{'one' if which == 'device' else which}, {SCALAR_TYPES[scalar]})"
         return f"({kind})scalar(SCALAR_{which}, {SCALAR_TYPES[scalar]})"
@@ -121,14 +177,17 @@ def value(e, p, variant):
         return "13"
     if name in ("workspaceSizeInBytes", "size", "sizeInBytes", "thread_limit"):
         return "0"
-    fixed = {"handle": "handle", "lightHandle": "lt_handle", "computeDesc": "lt.desc", "Adesc": "lt.layout[0]",
+    if name in ("A_bias", "B_bias", "C_bias", "C_mult", "C_shift"):
+        return "1"
+    fixed = {"handle": "xt_handle" if kind == "cublasXtHandle_t" else "handle", "lightHandle": "lt_handle", "computeDesc": "lt.desc", "Adesc": "lt.layout[0]",
              "Bdesc": "lt.layout[1]", "Cdesc": "lt.layout[2]", "Ddesc": "lt.layout[3]", "stream": "stream",
              "hStream": "stream", "func": "(const void *)kernel_stub", "kernel": "kernel_handle", "f": "driver_function",
              "args": "kernel_args", "kernelParams": "kernel_args", "extra": "NULL", "workspace": "NULL",
              "config": "&driver_config" if "CU" in kind else "&runtime_config"}
     if name in fixed:
         return fixed[name]
-    operand = {"A": 1, "Aarray": 1, "B": 2, "Barray": 2, "x": 2, "C": 3, "Carray": 3, "y": 3, "D": 4}
+    operand = {"A": 1, "AP": 1, "Aarray": 1, "B": 2, "Barray": 2, "x": 2, "xarray": 2, "C": 3, "Carray": 3, "y": 3,
+               "yarray": 3, "D": 4}
     if name in operand:
         text = re.sub(r"\s+", " ", kind)
         star = "*" if p["array"] else ""
@@ -159,7 +218,11 @@ def calls(entries):
         variants = [("plain", None)]
         if e.kind != "LAUNCH":
             variants += [("swapped", None), ("device", None)]
-        variants += [("plain", p["name"]) for p in e.parameters if p["pointer"] and p["name"] not in ("extra", "algo", "workspace")]
+        if is_wide(e):
+            variants.append(("wide", None))
+        if re.match("cublas(Xt)?[CZ]", e.name) and any(p["name"].startswith("trans") for p in e.parameters):
+            variants.append(("conjugated", None))
+        variants += [("plain", p["name"]) for p in e.parameters if p["pointer"] and p["name"] not in OPTIONAL]
         for variant, null in variants:
             functions.append((len(functions), e, variant, null))
             out.append(call_function(e, len(functions) - 1, variant, null))

@@ -13,7 +13,7 @@ mkdir -p "$folder/preload"
 sed "$expression" "$source/preload/cublas_calls.def" >"$folder/preload/cublas_calls.def"
 ! cmp -s "$source/preload/cublas_calls.def" "$folder/preload/cublas_calls.def" || { echo "nothing was changed" >&2; exit 1; }
 sources=
-for file in call_record cublas_wrappers depth entries kernel_names launch_record launch_wrappers lt_shapes preload real_symbol \
+for file in call_groups call_record cublas_wrappers depth entries kernel_names launch_record launch_wrappers lt_shapes preload real_symbol \
     scalar settings; do
     sources="$sources $source/preload/$file.c"
 done

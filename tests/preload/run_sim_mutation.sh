@@ -27,7 +27,7 @@ rm "$folder"/lib/libcublas.so*
 soname=$(basename "$stand_ins"/libcublas.so.*)
 echo "$soname { global: cublas*; local: *; };" >"$folder/cublas.map"
 "$cc" -std=gnu11 -O1 -w -shared -fPIC -D_GNU_SOURCE -DSIM_CUDA_MAJOR="${soname##*.}" -I"$folder/include" -I"$folder" \
-    -I"$source/sim/blas" -I"$source" -isystem "$cuda" "$source/sim/blas/blas_handle.c" "$source/sim/blas/blas_gemm.c" \
+    -I"$source/sim/blas" -I"$source" -isystem "$cuda" "$source/sim/blas/blas_handle.c" "$source/sim/blas/blas_xt.c" "$source/sim/blas/blas_gemm.c" \
     "$source/sim/blas/blas_call.c" "$folder/cublas_wrappers.c" "$folder/cublas_stubs.c" -Wl,-soname,"$soname" \
     -Wl,--version-script="$folder/cublas.map" -L"$folder/lib" -lcublasLt -lsimgpu -lpthread -ldl -o "$folder/lib/$soname"
 ln -s "$soname" "$folder/lib/libcublas.so"

@@ -53,17 +53,36 @@ static void print_signature(const struct trace_signature *s)
     print_list32("order", s->order, 4);
     print_list32("scale_mode", s->scale_mode, 4);
     printf(",\"type_compute\":%d,\"type_scale\":%d,\"math_mode\":%d,\"epilogue\":%d,\"type_bias\":%d,\"type_aux\":%d,"
-           "\"pointer_mode\":%u,\"aux_ld\":%" PRId64,
+           "\"pointer_mode\":%u,\"aux_ld\":%" PRId64
+           ",\"side\":%u,\"fill_mode\":%u,\"diagonal\":%u,\"groups\":%" PRIu64,
            s->type_compute, s->type_scale, s->math_mode, s->epilogue, s->type_bias, s->type_aux, s->pointer_mode,
-           s->aux_ld);
+           s->aux_ld, s->side, s->fill_mode, s->diagonal, s->groups_id);
+    print_list("plane_offset", s->plane_offset, 4);
+}
+
+static void print_groups(const struct trace_item *item)
+{
+    const struct trace_groups *groups = (const void *)item->record;
+    printf("{\"record\":\"groups\",\"block\":%" PRIu64 ",\"id\":%" PRIu64 ",\"group\":[", item->block->sequence,
+           groups->id);
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct trace_group *g = &groups->group[i];
+        const int64_t size[] = {g->m, g->n, g->k, g->batch};
+        printf("%s{\"trans_a\":%u,\"trans_b\":%u,\"alpha\":%u,\"beta\":%u", i ? "," : "", g->trans_a, g->trans_b,
+               g->alpha, g->beta);
+        print_list("size", size, 4);
+        print_list("ld", g->ld, 3);
+        printf("}");
+    }
+    printf("]}\n");
 }
 
 static void print_call(const struct trace_item *item)
 {
     const struct trace_call *c = (const void *)item->record;
-    printf("{\"record\":\"call\",\"tid\":%u,\"stream\":%" PRIu64 ",\"operand\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64
-           "],\"call_id\":%" PRIu64,
-           item->block->tid, c->stream, c->operand[0], c->operand[1], c->operand[2], c->call_id);
+    printf("{\"record\":\"call\",\"block\":%" PRIu64 ",\"tid\":%u,\"stream\":%" PRIu64 ",\"operand\":[%" PRIu64
+           ",%" PRIu64 ",%" PRIu64 "],\"call_id\":%" PRIu64,
+           item->block->sequence, item->block->tid, c->stream, c->operand[0], c->operand[1], c->operand[2], c->call_id);
     print_signature(item->signature);
     printf("}\n");
 }
@@ -119,6 +138,9 @@ static void print_item(const struct trace_item *item)
     case TRACE_RECORD_NOTE:
         print_texts(item, "note", ((const struct trace_note *)item->record)->code,
                     ((const struct trace_note *)item->record)->value);
+        break;
+    case TRACE_RECORD_GROUPS:
+        print_groups(item);
         break;
     case TRACE_RECORD_CALL:
         print_call(item);

@@ -4,6 +4,8 @@
 #define PRELOAD_VENDOR_HEADERS
 #include <cublas.h>
 #include <cublasLt.h>
+#define CUBLAS_V2_H_ /* cublasXt.h wants it, cublas.h forbids it; what is needed of it is in cublas_api.h */
+#include <cublasXt.h>
 
 #include "preload/cublas_types.h"
 
