@@ -16,6 +16,7 @@ const struct command command_table[] = {
     {"predict", cmd_predict, "predict a model's operators from its config.json"},
     {"calibrate", cmd_calibrate, "measure what this GPU reaches, for reports"},
     {"gpus",   cmd_gpus,   "list the GPUs whose roofs are known"},
+    {"kernels", cmd_kernels, "list families of kernels, and explain a name's"},
     {"help",   cmd_help,   "explain a command"},
     {"version", cmd_version, "name this version"},
     {NULL, NULL, NULL},

@@ -3,7 +3,7 @@
 # Walks the table of commands: each is listed, explains itself and its every option, and --version names the version.
 . "$(dirname "$0")/common.sh"
 
-expected="record report predict calibrate gpus help version"
+expected="record report predict calibrate gpus kernels help version"
 expect "commands" "$expected" "$("$ROOFTAP" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | paste -sd' ')"
 for command in $expected; do
     "$ROOFTAP" help "$command" >by_help || fail "help $command"
