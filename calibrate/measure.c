@@ -103,8 +103,9 @@ bool measure_launch(struct measure *measure)
     if (!empty_graph(measure, FEW, &few) || !empty_graph(measure, MANY, &many) || !enqueue(measure, &host_ns))
         return false;
     if (many > few)
-        measure->calibration->empty_kernel_ns = (many - few) / (MANY - FEW);
-    if (measure->calibration->device.simulated != 1) /* there it would be the simulator's own cost */
+        measure->calibration->empty_kernel_ns =
+            round((many - few) / (MANY - FEW) * 10) / 10; /* events tick in 500 ns */
+    if (measure->calibration->device.simulated != 1)      /* there it would be the simulator's own cost */
         measure->calibration->enqueue_ns = host_ns;
     return true;
 }

@@ -11,6 +11,7 @@
 #include "classify/kernel_families.h"
 #include "classify/live_process.h"
 #include "classify/roof_time.h"
+#include "classify/session_calibration.h"
 #include "classify/session_files.h"
 #include "classify/session_peaks.h"
 
@@ -89,6 +90,9 @@ static void classify_operator(const struct session *session, struct operator_row
     const struct session_device *device = op->device >= 0 ? &session->devices[op->device] : NULL;
     op->flops = op->bytes = op->t_roof_ns = NAN;
     op->rows_at_ridge = NAN;
+    op->bandwidth_fill = device && device->calibration && !op->persistent
+                             ? calibration_fill_of_bandwidth(device->calibration, (double)op->widest_blocks)
+                             : NAN;
     struct roofline_input input = {
         .flops = NAN,
         .bytes = NAN,
@@ -341,8 +345,9 @@ struct session *session_open_with(const char *path, const struct session_options
     struct session_merge merge = {.session = session};
     session->path = allocate_text(path);
     session->info.target_pid = session->info.started_realtime_ns = session->info.ended_realtime_ns = -1;
-    bool readable =
-        session_files_read(&merge, path, error) && session_peaks_apply(session, options ? options->peaks : NULL, error);
+    bool readable = session_files_read(&merge, path, error) &&
+                    session_peaks_apply(session, options ? options->peaks : NULL, error) &&
+                    session_calibrations_apply(session, options ? options->calibration_file : NULL, error);
     if (readable)
         conclude(&merge);
     session_merge_free(&merge);
@@ -404,6 +409,8 @@ void session_close(struct session *session)
     held_clock_free(&session->clocks);
     for (size_t i = 0; i < session->device_count; i++)
         interval_set_close(session->devices[i].intervals);
+    for (size_t i = 0; i < session->device_count; i++)
+        session_calibration_free(&session->devices[i]);
     for (size_t i = 0; i < session->process_count; i++)
         process_free(&session->processes[i]);
     for (size_t i = 0; i < session->operator_count; i++)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "classify/calibration.h"
 #include "classify/device_identity.h"
 #include "classify/held_clock.h"
 #include "classify/kernel_families.h"
@@ -29,9 +30,14 @@ struct session_device {
     struct gpu_spec *peak_row;       /* of --peak, which roofs then has; NULL: none */
     struct interval_set *intervals;
     struct interval_union busy;
-    struct held_clock clocks; /* while it was busy */
+    struct held_clock clocks;        /* while it was busy */
+    struct calibration *calibration; /* NULL: none */
+    char *calibration_file;
+    char calibration_source[192];   /* when and how, in a few words */
+    struct measured_roofs measured; /* what device_roof_achievable() takes of it; zeros without */
     uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
-    double floor_ns; /* shortest kernel without a work model; NAN: there was none */
+    /* An empty kernel as calibrated; else the shortest kernel without a work model; NAN: there was none. */
+    double floor_ns;
 };
 
 enum session_timing { SESSION_TIMING_UNKNOWN, SESSION_TIMING_ON, SESSION_TIMING_OFF };
@@ -86,6 +92,7 @@ struct operator_row {
     uint64_t kernels, time_ns;
     uint64_t widest_blocks;
     bool persistent;
+    double bandwidth_fill; /* share of the bandwidth that so many blocks can draw, as calibrated; NAN: not known */
     double flops, bytes, t_roof_ns; /* of all calls */
     double share;                   /* of the kernel time of all devices; NAN without any */
     double rows_at_ridge;           /* M*; INFINITY: no number of rows makes it compute-bound; NAN: not known */
@@ -165,6 +172,7 @@ struct session_error {
 /* What else a session is classified by. */
 struct session_options {
     const struct peak_options *peaks; /* figures of --peak; NULL: none */
+    const char *calibration_file;     /* NULL: what `rooftap calibrate` kept for the GPUs of the session, if anything */
 };
 
 /* PATH is a session folder or one trace file. NULL and *error filled if it is neither. Traces in it that can't be read are

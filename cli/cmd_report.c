@@ -95,6 +95,8 @@ int cmd_report(int argc, char **argv)
         {"sort", 's', OPTION_TEXT, &options.sort, "KEY", "order rows by time, share, calls, intensity, roof, gain, name, ..."},
         {"by",   0, OPTION_CHOICE, &options.by, REPORT_BY, "one row for each shape (default), weight, or kernel name"},
         {"skinny", 0, OPTION_FLAG, &options.skinny, NULL, "print skinny and starved weights alone, all of them"},
+        {"calibration", 0, OPTION_TEXT, &options.calibration_file, "FILE",
+         "what 'rooftap calibrate -o FILE' measured; without it what it kept for this GPU, if anything"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */

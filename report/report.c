@@ -142,7 +142,7 @@ static bool print_report(const struct session *session, const struct report_opti
 int report_command(const struct report_options *options, FILE *out, FILE *err)
 {
     struct session_error error;
-    const struct session_options how = {.peaks = options->peaks};
+    const struct session_options how = {.peaks = options->peaks, .calibration_file = options->calibration_file};
     struct session *session = session_open_with(options->session_folder, &how, &error);
     if (!session) {
         complain(err, error.text);

@@ -8,6 +8,7 @@
 
 #include "report/advice_json.h"
 #include "report/demangle.h"
+#include "report/device_json.h"
 #include "report/json_value.h"
 #include "report/status_name.h"
 #include "report/weights_json.h"
@@ -30,6 +31,7 @@ static json_t *roof_of(const struct session_device *device, enum gpu_path path)
     json_value_set(roof, "ridge", json_value_real(flops / bytes));
     json_value_set(roof, "source", json_value_text(device->roofs.spec->source));
     json_value_set(roof, "confidence", json_value_text(device->roofs.spec->confidence));
+    device_json_roofs(roof, device, path);
     return roof;
 }
 
@@ -40,22 +42,6 @@ static json_t *roofs_of(const struct session_device *device)
         if (!isnan(device_roofs_flops_per_second(&device->roofs, path)))
             json_array_append_new(roofs, roof_of(device, path));
     return roofs;
-}
-
-static json_t *clocks_object(const struct held_clock *clocks)
-{
-    json_t *object = json_object(), *reasons = json_object();
-    for (int bit = 0; held_clock_reason_name(bit); bit++)
-        json_value_set(reasons, held_clock_reason_name(bit), json_value_real(clocks->reason_share[bit]));
-    json_value_set(object, "readings", json_value_count(clocks->readings));
-    json_value_set(object, "readings_under_load", json_value_count(clocks->readings_under_load));
-    json_value_set(object, "sm_clock_hz", json_value_real(clocks->sm_hz));
-    json_value_set(object, "sm_clock_lowest_hz", json_value_real(clocks->sm_hz_lowest));
-    json_value_set(object, "memory_clock_hz", json_value_real(clocks->memory_hz));
-    json_value_set(object, "power_w", json_value_real(clocks->power_w));
-    json_value_set(object, "temperature_highest_c", json_value_real(clocks->temperature_c_highest));
-    json_value_set(object, "throttle_share", reasons);
-    return object;
 }
 
 static json_t *device_object(const struct session_device *device)
@@ -81,7 +67,8 @@ static json_t *device_object(const struct session_device *device)
     json_value_set(object, "kernel_ns", json_value_count_if(busy->known, device->kernel_ns));
     json_value_set(object, "floor_ns", json_value_real(device->floor_ns));
     json_value_set(object, "roofs", roofs_of(device));
-    json_value_set(object, "clocks", clocks_object(&device->clocks));
+    json_value_set(object, "clocks", device_json_clocks(device));
+    json_value_set(object, "calibration", device_json_calibration(device));
     return object;
 }
 
@@ -290,6 +277,7 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "executions", json_value_count_if(op->of_call && op->timed, op->executions));
     json_value_set(object, "kernels", json_value_count_if(op->timed, op->kernels));
     json_value_set(object, "blocks", json_value_count_if(op->widest_blocks, op->widest_blocks));
+    json_value_set(object, "bandwidth_fill", json_value_real(op->bandwidth_fill));
     json_value_set(object, "time_ns", json_value_count_if(op->timed && op->kernels, op->time_ns));
     json_value_set(object, "share", op->timed && op->kernels ? json_value_real(op->share) : json_null());
     json_value_set(object, "flops", json_value_real(op->flops));

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys as JSON.md lists them. */
+#include "report/device_json.h"
+
+#include <math.h>
+
+#include "report/json_value.h"
+
+json_t *device_json_clocks(const struct session_device *device)
+{
+    const struct held_clock *clocks = &device->clocks;
+    const struct gpu_spec *spec = device->roofs.spec;
+    json_t *object = json_object(), *reasons = json_object();
+    for (int bit = 0; held_clock_reason_name(bit); bit++)
+        json_value_set(reasons, held_clock_reason_name(bit), json_value_real(clocks->reason_share[bit]));
+    json_value_set(object, "readings", json_value_count(clocks->readings));
+    json_value_set(object, "readings_under_load", json_value_count(clocks->readings_under_load));
+    json_value_set(object, "sm_clock_hz", json_value_real(clocks->sm_hz));
+    json_value_set(object, "sm_clock_lowest_hz", json_value_real(clocks->sm_hz_lowest));
+    json_value_set(object, "specification_clock_hz",
+                   json_value_real(spec && spec->clock_hz > 0 ? spec->clock_hz : NAN));
+    json_value_set(object, "compute_scale", json_value_real(spec ? held_clock_scale(clocks, spec->clock_hz) : NAN));
+    json_value_set(object, "memory_clock_hz", json_value_real(clocks->memory_hz));
+    json_value_set(object, "power_w", json_value_real(clocks->power_w));
+    json_value_set(object, "temperature_highest_c", json_value_real(clocks->temperature_c_highest));
+    json_value_set(object, "throttle_share", reasons);
+    return object;
+}
+
+static json_t *points_array(const struct calibration *calibration)
+{
+    json_t *points = json_array();
+    for (int i = 0; i < calibration->point_count; i++) {
+        json_t *point = json_object();
+        json_value_set(point, "blocks", json_integer(calibration->points[i].blocks));
+        json_value_set(point, "bytes_per_second", json_value_real(calibration->points[i].bytes_per_second));
+        json_array_append_new(points, point);
+    }
+    return points;
+}
+
+static json_t *gemm_array(const struct calibration *calibration)
+{
+    json_t *array = json_array();
+    for (int path = 0; path < GPU_PATH_COUNT; path++) {
+        const struct gpu_path_info *info = &gpu_paths[path];
+        json_t *row = json_object();
+        json_value_set(row, "type", json_value_text(number_type_name(info->type)));
+        json_value_set(row, "accumulate", json_value_text(number_type_name(info->accumulate)));
+        json_value_set(row, "unit", json_value_text(info->unit));
+        json_value_set(row, "flops_per_second", json_value_real(calibration->gemm[path].flops_per_second));
+        if (isfinite(calibration->gemm[path].flops_per_second))
+            json_array_append_new(array, row);
+        else
+            json_decref(row);
+    }
+    return array;
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return json_value_text(text[0] ? text : NULL);
+}
+
+json_t *device_json_calibration(const struct session_device *device)
+{
+    const struct calibration *calibration = device->calibration;
+    if (!calibration)
+        return json_null();
+    json_t *object = json_object();
+    json_value_set(object, "file", json_value_text(device->calibration_file));
+    json_value_set(object, "simulated", json_boolean(calibration->device.simulated == 1));
+    json_value_set(object, "measured_realtime_ns", json_value_size(calibration->measured_realtime_ns));
+    json_value_set(object, "rooftap_version", text_or_null(calibration->rooftap_version));
+    json_value_set(object, "cublas", text_or_null(calibration->cublas));
+    json_value_set(object, "driver", text_or_null(calibration->driver_version));
+    json_value_set(object, "quick", json_boolean(calibration->quick));
+    json_value_set(object, "stopped_early", json_boolean(calibration->stopped_early));
+    json_value_set(object, "sm_clock_lowest_hz", json_value_real(calibration->sm_hz_lowest));
+    json_value_set(object, "sm_clock_highest_hz", json_value_real(calibration->sm_hz_highest));
+    json_value_set(object, "gemm", gemm_array(calibration));
+    json_value_set(object, "copy_bytes_per_second", json_value_real(calibration->copy_bytes_per_second));
+    json_value_set(object, "read_bytes_per_second", json_value_real(calibration->read_bytes_per_second));
+    json_value_set(object, "empty_kernel_ns", json_value_real(calibration->empty_kernel_ns));
+    json_value_set(object, "enqueue_ns", json_value_real(calibration->enqueue_ns));
+    json_value_set(object, "bandwidth_by_blocks", points_array(calibration));
+    return object;
+}
+
+void device_json_roofs(json_t *roof, const struct session_device *device, enum gpu_path path)
+{
+    struct roof achievable = device_roof_achievable(&device->roofs, &device->measured, path);
+    struct roof held = device_roof_held(&device->roofs, device->clocks.sm_hz, path);
+    json_value_set(roof, "achievable_flops_per_second", json_value_real(achievable.flops_per_second));
+    json_value_set(roof, "achievable_flops_origin", json_value_text(roof_origin_name(achievable.compute_origin)));
+    json_value_set(roof, "achievable_flops_source", json_value_text(achievable.compute_source));
+    json_value_set(roof, "achievable_bytes_per_second", json_value_real(achievable.bytes_per_second));
+    json_value_set(roof, "achievable_bytes_origin", json_value_text(roof_origin_name(achievable.memory_origin)));
+    json_value_set(roof, "achievable_bytes_source", json_value_text(achievable.memory_source));
+    json_value_set(roof, "held_clock_flops_per_second", json_value_real(held.flops_per_second));
+}
