@@ -132,18 +132,17 @@ double gpu_spec_ridge(const struct gpu_spec *spec, enum gpu_path path)
     return spec->flops_per_second[path] / spec->bytes_per_second;
 }
 
-double gpu_spec_crossing_kv(const struct gpu_spec *spec, enum gpu_path compute, double kv_bytes_per_element,
-                            double group)
+double gpu_spec_crossing_kv(const struct gpu_spec *spec, enum gpu_path compute, double kv_bytes, double group)
 {
-    if (!(kv_bytes_per_element > 0) || !(group > 0))
+    if (!(kv_bytes > 0) || !(group > 0))
         return NAN;
-    return kv_bytes_per_element * gpu_spec_ridge(spec, compute) / group;
+    return kv_bytes * gpu_spec_ridge(spec, compute) / group;
 }
 
-double gpu_spec_crossing_compulsory(const struct gpu_spec *spec, enum gpu_path compute, double bytes_per_element,
-                                    double group)
+double gpu_spec_crossing(const struct gpu_spec *spec, enum gpu_path compute, double kv_bytes, double qo_bytes,
+                         double group)
 {
-    if (!(bytes_per_element > 0) || !(group > 0))
+    if (!(kv_bytes > 0) || !(qo_bytes > 0) || !(group > 0))
         return NAN;
-    return bytes_per_element * gpu_spec_ridge(spec, compute) * (group + 1) / group;
+    return gpu_spec_ridge(spec, compute) * (kv_bytes + group * qo_bytes) / group;
 }

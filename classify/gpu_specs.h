@@ -106,13 +106,12 @@ const struct gpu_spec *gpu_spec_by_driver_name(const char *driver_name);
 /* FLOP/byte at which PATH turns compute-bound; NAN where the row does not say. */
 double gpu_spec_ridge(const struct gpu_spec *spec, enum gpu_path path);
 
-/* Rows of context at which causal prefill attention with GQA ratio GROUP turns compute-bound on COMPUTE, for Q, K, V and O
- * of BYTES_PER_ELEMENT: of the K and V bytes alone, b R / g, and of all compulsory ones (Q, O too), b R (g + 1) / g. By the
- * L^2 convention of design texts: half of all pairs are visible. NAN where the ridge is not known or an argument is not
- * above 0. */
-double gpu_spec_crossing_kv(const struct gpu_spec *spec, enum gpu_path compute, double kv_bytes_per_element,
-                            double group);
-double gpu_spec_crossing_compulsory(const struct gpu_spec *spec, enum gpu_path compute, double bytes_per_element,
-                                    double group);
+/* Length of context at which causal prefill attention turns compute-bound on COMPUTE, for GQA ratio GROUP and K and V of
+ * KV_BYTES per element. By the L^2 convention of design texts: half of all pairs are visible. Counting K and V alone,
+ * b_KV R / g; with Q and O of QO_BYTES per element, too, R (b_KV + g b_QO) / g, which is b R (g + 1) / g where all are of
+ * one size. NAN where the ridge is not known or an argument is not above 0. */
+double gpu_spec_crossing_kv(const struct gpu_spec *spec, enum gpu_path compute, double kv_bytes, double group);
+double gpu_spec_crossing(const struct gpu_spec *spec, enum gpu_path compute, double kv_bytes, double qo_bytes,
+                         double group);
 
 #endif

@@ -156,6 +156,7 @@ static const struct {
     {"clock_hz",                     read_number,  offsetof(struct gpu_spec, clock_hz)},
     {"max_clock_hz",                 read_number,  offsetof(struct gpu_spec, max_clock_hz)},
     {"memory_bytes",                 read_number,  offsetof(struct gpu_spec, memory_bytes)},
+    {"memory_bytes_also",            read_number,  offsetof(struct gpu_spec, memory_bytes_also)},
     {"bytes_per_second",             read_number,  offsetof(struct gpu_spec, bytes_per_second)},
     {"memory_bus_bits",              read_count,   offsetof(struct gpu_spec, memory_bus_bits)},
     {"l2_bytes",                     read_number,  offsetof(struct gpu_spec, l2_bytes)},
@@ -170,6 +171,7 @@ static const struct {
     {"sparse_flops_per_second",      read_nothing, 0},
     {"can_simulate",                 read_nothing, 0},
     {"origin",                       read_nothing, 0},
+    {"crossings",                    read_nothing, 0},
 };
 /* clang-format on */
 

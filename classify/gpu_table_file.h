@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A user's own GPU rows, in a JSON file: {"gpus": [{"key": "my-gpu", "bytes_per_second": 1.008e12, "flops_per_second":
- * {"bf16": 1.652e14, ...}, ...}]}. README.md of this folder describes it; a row as `rooftap gpus --json` prints it is one,
+ * {"bf16": 1.652e14, ...}, ...}]}. cli/GPUS.md describes it; a row as `rooftap gpus --json` prints it is one,
  * too. Its rows come before the built-in ones. */
 #ifndef CLASSIFY_GPU_TABLE_FILE_H
 #define CLASSIFY_GPU_TABLE_FILE_H

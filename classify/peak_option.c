@@ -168,7 +168,8 @@ struct gpu_spec *peak_option_row(const struct peak_option *option, const struct 
         row->spec.bytes_per_second = option->bytes_per_second;
     describe(row, option, before->spec);
     row->spec.source = row->source;
-    row->spec.confidence = "as given by the user";
+    if (!before->spec)
+        row->spec.confidence = "as given by the user";
     row->spec.origin = GPU_ORIGIN_PEAK;
     return &row->spec;
 }

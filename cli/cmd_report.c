@@ -11,6 +11,7 @@
 
 #include "classify/session_info.h"
 #include "cli/commands.h"
+#include "cli/gpu_options.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/session_folder.h"
@@ -87,6 +88,9 @@ static bool options_agree(const struct report_options *options)
 int cmd_report(int argc, char **argv)
 {
     static struct report_options options;
+    static struct option_list peak_values;
+    static struct peak_options peaks;
+    static const char *table;
     /* clang-format off */
     static const struct option_row rows[] = {
         {"json", 'j', OPTION_FLAG, &options.json, NULL, "print JSON, as report/JSON.md describes it"},
@@ -95,8 +99,11 @@ int cmd_report(int argc, char **argv)
         {"sort", 's', OPTION_TEXT, &options.sort, "KEY", "order rows by time, share, calls, intensity, roof, gain, name, ..."},
         {"by",   0, OPTION_CHOICE, &options.by, REPORT_BY, "one row for each shape (default), weight, or kernel name"},
         {"skinny", 0, OPTION_FLAG, &options.skinny, NULL, "print skinny and starved weights alone, all of them"},
+        {"peak", 0, OPTION_LIST, &peak_values, "[GPU:]TYPE=N,bw=N",
+         "peaks of a GPU without a row in the table, in TFLOP/s and GB/s: bf16=165.2,bw=1008"},
         {"calibration", 0, OPTION_TEXT, &options.calibration_file, "FILE",
          "what 'rooftap calibrate -o FILE' measured; without it what it kept for this GPU, if anything"},
+        {"gpu-table", 0, OPTION_TEXT, &table, "FILE", "GPU rows of your own, as cli/GPUS.md describes them"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
@@ -107,7 +114,10 @@ int cmd_report(int argc, char **argv)
                  "DIR: the newest\n"
                  "./rooftap-* session.",
         .rows = rows,
-        .footer = "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
+        .footer = "--peak stands for the GPU as it is (nothing is scaled) and may be given more than once; GPU is its number\n"
+                  "in the report, and then also replaces figures of the table. TYPE: see 'rooftap gpus --help'. Without\n"
+                  "--gpu-table, ~/.config/rooftap/gpus.json is read if it is there.\n\n"
+                  "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
                   "recorded; 2 for\n"
                   "bad usage and for a folder or file that is no session, or one of a newer rooftap.",
     };
@@ -122,6 +132,9 @@ int cmd_report(int argc, char **argv)
     }
     if (!options_agree(&options))
         return EXIT_USAGE;
+    if (!gpu_options_load_table(table, COMMAND) || !gpu_options_read_peaks(&peak_values, &peaks, COMMAND))
+        return EXIT_USAGE;
+    options.peaks = &peaks;
     if (argc - first > 1) {
         message_error(COMMAND, "expected one session folder, found also '%s'", argv[first + 1]);
         return EXIT_USAGE;

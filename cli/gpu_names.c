@@ -100,6 +100,9 @@ const struct gpu_spec *gpu_names_find(const char *name, const char *command)
 {
     size_t count;
     const struct gpu_spec *rows = gpu_specs(&count);
+    const struct gpu_spec *exact = gpu_spec_by_key(name); /* the user's own rows, too */
+    if (exact)
+        return exact;
     for (size_t i = 0; i < count; i++)
         if (strcasecmp(rows[i].key, name) == 0)
             return &rows[i];
