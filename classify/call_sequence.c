@@ -162,7 +162,7 @@ static void find_attention(struct call_sequence *sequence, struct sequence_strea
         memcpy(attention.launched, stream->launched, sizeof attention.launched);
         count_attention(sequence, &attention);
     }
-    stream->scores_known = !fits;
+    stream->scores_known = true; /* also of what ended a pair: whether it was one is decided later, by evidence */
     stream->scores = number;
     stream->scores_address = call->strided ? record->operand[OPERAND_D] : 0;
     stream->scores_m = call->m;
@@ -244,7 +244,7 @@ void call_sequence_call(struct call_sequence *sequence, const struct trace_block
     bool product = call->product && record->operand[call->left] && record->operand[call->right];
     if (thread) {
         struct step_product facts = {record->operand[call->right], call->m, call->n, call->k};
-        step_sequence_add(thread->steps, number, false, product ? &facts : NULL);
+        step_sequence_add_call(thread->steps, number, product ? &facts : NULL);
     }
     if (!stream) {
         sum_add(&sequence->dropped, 1);
@@ -263,12 +263,12 @@ void call_sequence_call(struct call_sequence *sequence, const struct trace_block
 }
 
 void call_sequence_launch(struct call_sequence *sequence, const struct trace_block_header *block,
-                          const struct trace_launch *record, uint32_t number, uint64_t name_id)
+                          const struct trace_launch *record, uint32_t number, uint64_t name_id, enum phase named)
 {
     struct sequence_thread *thread = take_up(sequence, block);
     struct sequence_stream *stream = thread ? stream_of(sequence, thread, record->stream) : NULL;
     if (thread)
-        step_sequence_add(thread->steps, number, true, NULL);
+        step_sequence_add_launch(thread->steps, number, named);
     if (!stream) {
         sum_add(&sequence->dropped, 1);
         return;

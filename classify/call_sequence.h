@@ -78,9 +78,10 @@ void call_sequence_open(struct call_sequence *sequence);
 /* NUMBER tells calls apart, 0 up to 2^31; CALL is what sequence_call_of_signature() said of it. */
 void call_sequence_call(struct call_sequence *sequence, const struct trace_block_header *block,
                         const struct trace_call *record, uint32_t number, const struct sequence_call *call);
-/* Of the outermost launches only. NUMBER tells kernels apart, apart from the numbers of calls. */
+/* Of the outermost launches only. NUMBER tells kernels apart, apart from the numbers of calls; NAMED is what the kernel's
+ * name, if it is known by now, says of the phase. */
 void call_sequence_launch(struct call_sequence *sequence, const struct trace_block_header *block,
-                          const struct trace_launch *record, uint32_t number, uint64_t name_id);
+                          const struct trace_launch *record, uint32_t number, uint64_t name_id, enum phase named);
 void call_sequence_end(struct call_sequence *sequence); /* after the last record: what is going on ends */
 
 void call_sequence_close(struct call_sequence *sequence);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/kernel_families.h"
 
 enum { ENTRY_ID_LIMIT = 1 << 16 }; /* a damaged id must not make a huge table */
 
@@ -163,6 +164,20 @@ static void add_device(struct operator_join *join, const struct trace_item *item
     device->facts.name[TRACE_DEVICE_NAME_BYTES - 1] = '\0';
 }
 
+/* A name may come in a later block: until then nothing is known. */
+static void find_phase(const struct operator_join *join, struct joined_launches *launches)
+{
+    const char *name = name_pool_find(join->names, launches->name_id);
+    const struct kernel_family_row *row = kernel_family_find(name);
+    launches->phase_known = name != NULL;
+    if (!row || row->family != KERNEL_FAMILY_ATTENTION)
+        return;
+    if (row->role == KERNEL_ROLE_PREFILL)
+        launches->phase = PHASE_PREFILL;
+    else if (row->role == KERNEL_ROLE_DECODE)
+        launches->phase = PHASE_DECODE;
+}
+
 static void add_launch(struct operator_join *join, const struct trace_item *item)
 {
     join->launches_recorded++;
@@ -173,11 +188,14 @@ static void add_launch(struct operator_join *join, const struct trace_item *item
         *index = (uint32_t)join->launch_count;
         join->launches =
             allocate_grow(join->launches, join->launch_count, &join->launch_capacity, sizeof *join->launches);
-        join->launches[join->launch_count++] = (struct joined_launches){item->shape->name_id, 0};
+        join->launches[join->launch_count++] = (struct joined_launches){.name_id = item->shape->name_id};
     }
-    join->launches[*index].launches++;
+    struct joined_launches *launches = &join->launches[*index];
+    launches->launches++;
+    if (!launches->phase_known)
+        find_phase(join, launches);
     call_sequence_launch(&join->sequence, item->block, (const struct trace_launch *)item->record, *index,
-                         item->shape->name_id);
+                         launches->name_id, launches->phase);
 }
 
 static void add_call(struct operator_join *join, const struct trace_item *item)

@@ -55,6 +55,8 @@ struct joined_kernels {
 struct joined_launches {
     uint64_t name_id;
     uint64_t launches;
+    bool phase_known; /* its name has come: phase is what that says */
+    enum phase phase;
 };
 
 struct joined_device {

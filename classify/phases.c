@@ -53,6 +53,8 @@ enum phase phase_of_step(const struct step_facts *step, const struct step_facts 
         return PHASE_UNKNOWN;
     if (step->rows == 1 && step->last_rows == 1)
         return repeated || layered ? PHASE_DECODE : PHASE_UNKNOWN;
+    if ((repeated || layered) && step->named[PHASE_DECODE] && !step->named[PHASE_PREFILL])
+        return step->projected && step->rows > step->last_rows ? PHASE_UNKNOWN : PHASE_DECODE;
     if (!layered || !step->projected || !repeated || step->rows < step->last_rows)
         return PHASE_UNKNOWN;
     if (step->rows > step->last_rows)

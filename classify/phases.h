@@ -10,6 +10,9 @@
  * ends with the same weights.
  *   fewer than 4 GEMMs                                   unknown
  *   M = 1 throughout, repeated or layered                decode
+ *   repeated or layered, and an attention kernel was launched whose name says decode, and none that says prefill
+ *                                                        decode; unknown where it is projected and M of the others is
+ *                                                        larger than M of the last: the two contradict each other
  *   not layered, not projected, or not repeated          unknown: a forward pass without logits, another kind of program
  *   M of the others at most (experts get fewer rows) > M of the last     prefill, whole, chunked, or mixed with decode
  *   M of the others < M of the last                      unknown
@@ -18,7 +21,8 @@
  *                                                        prefill: the logits of all positions were computed
  *   equal                                                unknown
  * Known to mislead: a run that computes the logits of all positions again and again with one M (perplexity) looks like a
- * batch that decodes. Calls under graph capture are seen when captured only, so replays are in no step. */
+ * batch that decodes. A kernel named prefill is no evidence: FlashInfer decodes with it where query heads share a KV head.
+ * Calls under graph capture are seen when captured only, so replays are in no step. */
 #ifndef CLASSIFY_PHASES_H
 #define CLASSIFY_PHASES_H
 
@@ -44,7 +48,8 @@ struct step_facts {
     bool projected;  /* no other product has the last one's (N, K) */
     int64_t rows;    /* largest M before the last product */
     int64_t last_rows;
-    double mean_rows; /* of the products before the last */
+    double mean_rows;        /* of the products before the last */
+    bool named[PHASE_COUNT]; /* an attention kernel was launched whose name says so; UNKNOWN: means nothing */
 };
 
 enum phase phase_of_step(const struct step_facts *step, const struct step_facts *before, const struct step_facts *next,

@@ -12,6 +12,7 @@
 struct logged_call {
     uint32_t number; /* step_call_number() */
     bool is_product;
+    uint8_t named; /* enum phase */
     struct step_product product;
 };
 
@@ -147,6 +148,7 @@ static struct step_facts facts_of_log(const struct logged_call *log, size_t coun
     for (size_t i = 0; i < count; i++) {
         const struct step_product *product = &log[i].product;
         size_t s = 0;
+        facts.named[log[i].named] = true;
         if (!log[i].is_product)
             continue;
         if (!facts.products++)
@@ -209,27 +211,35 @@ static void end_step(struct step_sequence *steps, size_t begin)
     forget_log(steps);
 }
 
-void step_sequence_add(struct step_sequence *steps, uint32_t number, bool launch, const struct step_product *product)
+static void log_call(struct step_sequence *steps, const struct logged_call *call)
 {
-    if (product) {
-        int64_t seen_at = note_weight(steps, product->weight, steps->log_count);
-        if (seen_at >= 0) {
-            end_step(steps, (size_t)seen_at);
-            note_weight(steps, product->weight, 0);
-        }
-    }
     if (steps->log_count == STEP_CALLS_MOST || steps->counts->held >= STEP_CALLS_HELD_MOST) {
         sum_add(&steps->counts->dropped, steps->log_count);
         forget_log(steps);
-        if (product)
-            note_weight(steps, product->weight, 0);
+    }
+    if (call->is_product) {
+        int64_t seen_at = note_weight(steps, call->product.weight, steps->log_count);
+        if (seen_at >= 0) {
+            end_step(steps, (size_t)seen_at);
+            note_weight(steps, call->product.weight, 0);
+        }
     }
     steps->log = allocate_grow(steps->log, steps->log_count, &steps->log_capacity, sizeof *steps->log);
-    struct logged_call *call = &steps->log[steps->log_count++];
-    *call = (struct logged_call){.number = step_call_number(number, launch), .is_product = product != NULL};
-    if (product)
-        call->product = *product;
+    steps->log[steps->log_count++] = *call;
     steps->counts->held++;
+}
+
+void step_sequence_add_call(struct step_sequence *steps, uint32_t number, const struct step_product *product)
+{
+    struct logged_call call = {.number = step_call_number(number, false), .is_product = product != NULL};
+    if (product)
+        call.product = *product;
+    log_call(steps, &call);
+}
+
+void step_sequence_add_launch(struct step_sequence *steps, uint32_t number, enum phase named)
+{
+    log_call(steps, &(struct logged_call){.number = step_call_number(number, true), .named = (uint8_t)named});
 }
 
 struct step_sequence *step_sequence_open(struct step_counts *counts)

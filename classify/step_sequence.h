@@ -46,8 +46,10 @@ struct step_product {
 struct step_sequence; /* of one thread */
 
 struct step_sequence *step_sequence_open(struct step_counts *counts);
-/* PRODUCT is NULL for every call and launch that is none. */
-void step_sequence_add(struct step_sequence *steps, uint32_t number, bool launch, const struct step_product *product);
+/* PRODUCT is NULL for every call that is none. */
+void step_sequence_add_call(struct step_sequence *steps, uint32_t number, const struct step_product *product);
+/* NAMED: what the kernel's name says of the step's phase. */
+void step_sequence_add_launch(struct step_sequence *steps, uint32_t number, enum phase named);
 /* What is going on ends, and what comes next is not known to follow it. */
 void step_sequence_break(struct step_sequence *steps);
 void step_sequence_close(struct step_sequence *steps);

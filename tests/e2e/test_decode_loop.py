@@ -107,7 +107,7 @@ class DecodeLoop(Case):
         self.assertLess(blocks, 128)
         self.assertEqual((narrow["blocks"], narrow["sm_count"], narrow["fill"], narrow["starved"]),
                          (blocks, 128, blocks / 128, True))
-        self.assertGreater(narrow["saved_ns"]["split_k"], 100 * narrow["saved_ns"]["fuse"])
+        self.assertGreater(narrow["saved_ns"]["split_k"], 10 * narrow["saved_ns"]["fuse"])
 
     def test_siblings_of_two_entry_points(self):
         # q, k and v have biases and go through cublasLtMatmul; they save 2 * (34.2 + 1.0) ns, for 1024 bytes more each.

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sequences written down by hand: which calls are siblings, which two are an attention, and where neither is claimed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "classify/call_sequence.h"
+
+enum { BF16 = 14, COMPUTE_32F = 68, TID = 50 };
+
+enum { Q, K, V, O, UP, WIDE, SCORES, OUTPUT, SIGNATURES }; /* numbers of calls */
+
+struct driver {
+    struct call_sequence sequence;
+    struct sequence_call calls[SIGNATURES];
+    struct trace_block_header block;
+    uint64_t stream;
+};
+
+/* As PyTorch asks for x[m][k] * w[n][k]^T: cuBLAS's m is N, its A the weight. */
+static struct trace_signature signature(int64_t m, int64_t n, int64_t k, int64_t batch)
+{
+    struct trace_signature s = {
+        .kind = TRACE_CALL_GEMM,
+        .library = TRACE_LIBRARY_CUBLAS,
+        .provenance = TRACE_EXACT,
+        .batch_mode = batch > 1 ? TRACE_BATCH_STRIDED : TRACE_BATCH_NONE,
+        .trans_a = 1,
+        .beta = TRACE_SCALAR_ZERO,
+        .m = n,
+        .n = m,
+        .k = k,
+        .batch = batch,
+        .type_compute = COMPUTE_32F,
+        .epilogue = 1,
+    };
+    for (int i = 0; i < 4; i++) {
+        s.type[i] = BF16;
+        s.batch_stride[i] = batch > 1 ? 1 << 20 : 0;
+        s.scale_mode[i] = TRACE_UNKNOWN;
+    }
+    return s;
+}
+
+static int start(void **state)
+{
+    static struct driver driver;
+    driver = (struct driver){.block = {.tid = TID, .sequence = 1}, .stream = 7};
+    call_sequence_open(&driver.sequence);
+    const struct trace_signature signatures[SIGNATURES] = {
+        [Q] = signature(16, 64, 64, 1),     [K] = signature(16, 8, 64, 1),      [V] = signature(16, 8, 64, 1),
+        [O] = signature(16, 64, 64, 1),     [UP] = signature(16, 256, 64, 1),   [WIDE] = signature(17, 8, 64, 1),
+        [SCORES] = signature(16, 40, 8, 4), [OUTPUT] = signature(16, 8, 40, 4),
+    };
+    for (int i = 0; i < SIGNATURES; i++)
+        sequence_call_of_signature(&signatures[i], &driver.calls[i]);
+    *state = &driver;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    struct driver *driver = *state;
+    call_sequence_close(&driver->sequence);
+    return 0;
+}
+
+static void call(struct driver *driver, uint32_t number, uint64_t a, uint64_t b, uint64_t d)
+{
+    struct trace_call record = {.stream = driver->stream, .operand = {a, b, d}};
+    call_sequence_call(&driver->sequence, &driver->block, &record, number, &driver->calls[number]);
+}
+
+static void launch(struct driver *driver, uint64_t name_id)
+{
+    struct trace_launch record = {.stream = driver->stream};
+    call_sequence_launch(&driver->sequence, &driver->block, &record, 0, name_id, PHASE_UNKNOWN);
+}
+
+static void expect_siblings(const struct driver *driver, size_t row, uint64_t times, uint32_t count,
+                            const uint32_t *calls)
+{
+    const struct sequence_siblings *siblings = &driver->sequence.siblings[row];
+    assert_true(row < driver->sequence.sibling_count);
+    assert_int_equal(siblings->times, times);
+    assert_int_equal(siblings->count, count);
+    assert_memory_equal(siblings->calls, calls, count * sizeof *calls);
+}
+
+static void test_layers(void **state)
+{
+    struct driver *driver = *state;
+    for (uint64_t layer = 0; layer < 5; layer++) {
+        uint64_t weight = 1000 * (layer + 1);
+        call(driver, Q, weight + 1, 0xa, 1);
+        call(driver, K, weight + 2, 0xa, 2);
+        call(driver, V, weight + 3, 0xa, 3);
+        call(driver, O, weight + 4, 0xb, 4);
+        call(driver, UP, weight + 5, 0xc, 5);
+        launch(driver, 77); /* of gate, before up is asked for */
+        call(driver, UP, weight + 6, 0xc, 6);
+    }
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.sibling_count, 2);
+    expect_siblings(driver, 0, 5, 3, (uint32_t[]){Q, K, V});
+    expect_siblings(driver, 1, 5, 2, (uint32_t[]){UP, UP});
+    assert_int_equal(driver->sequence.siblings[1].launched[1][0], 77);
+    assert_int_equal(driver->sequence.siblings[1].launched[1][1], 0);
+    assert_int_equal(driver->sequence.dropped, 0);
+}
+
+static void test_no_siblings(void **state)
+{
+    struct driver *driver = *state;
+    call(driver, Q, 1, 0xa, 9), call(driver, K, 2, 0xb, 9);    /* another activation */
+    call(driver, K, 3, 0xc, 9), call(driver, WIDE, 4, 0xc, 9); /* other rows of it */
+    call(driver, K, 5, 0xd, 9), call(driver, K, 5, 0xd, 9);    /* the same weight: the same call again */
+    call(driver, K, 6, 0, 9), call(driver, V, 7, 0, 9);        /* no address */
+    call(driver, K, 0, 0xe, 9), call(driver, V, 0, 0xe, 9);
+    call(driver, K, 8, 0xf, 0xf), call(driver, V, 9, 0xf, 9); /* the first wrote over it */
+    call(driver, K, 1, 0xa, 9), call(driver, SCORES, 0xa, 0xa, 9), call(driver, V, 2, 0xa, 9);
+    call(driver, K, 1, 0xb, 9), launch(driver, 1), launch(driver, 2), launch(driver, 3), call(driver, V, 2, 0xb, 9);
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.sibling_count, 0);
+}
+
+static void test_more_than_most(void **state)
+{
+    struct driver *driver = *state;
+    for (uint64_t i = 1; i <= SIBLINGS_MOST + 3; i++)
+        call(driver, K, i, 0xa, 99);
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.sibling_count, 2);
+    expect_siblings(driver, 0, 1, SIBLINGS_MOST, (uint32_t[SIBLINGS_MOST]){K, K, K, K, K, K, K, K});
+    expect_siblings(driver, 1, 1, 3, (uint32_t[]){K, K, K});
+}
+
+static void test_streams_and_threads(void **state)
+{
+    struct driver *driver = *state;
+    for (int i = 0; i < 3; i++) { /* two streams of a thread, and one of them from another thread */
+        driver->stream = 1;
+        call(driver, i, 10 + (uint64_t)i, 0xa, 99);
+        driver->stream = 2;
+        call(driver, O, 20 + (uint64_t)i, 0xb, 99);
+        driver->block.tid = TID + 1;
+        call(driver, UP, 30 + (uint64_t)i, 0xc, 99);
+        driver->block.tid = TID;
+    }
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.sibling_count, 3);
+    expect_siblings(driver, 0, 1, 3, (uint32_t[]){Q, K, V});
+    expect_siblings(driver, 1, 1, 3, (uint32_t[]){O, O, O});
+    expect_siblings(driver, 2, 1, 3, (uint32_t[]){UP, UP, UP});
+}
+
+static void test_block_out_of_order(void **state)
+{
+    struct driver *driver = *state;
+    driver->block.sequence = 5;
+    call(driver, Q, 1, 0xa, 99);
+    driver->block.sequence = 4;
+    call(driver, K, 2, 0xa, 99);
+    driver->block.sequence = 6;
+    call(driver, V, 3, 0xa, 99);
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.sibling_count, 1);
+    expect_siblings(driver, 0, 1, 2, (uint32_t[]){K, V});
+}
+
+/* In row order A holds the activation. */
+static void test_row_order(void **state)
+{
+    struct driver *driver = *state;
+    struct trace_signature rows = signature(16, 64, 64, 1);
+    rows.library = TRACE_LIBRARY_CUBLASLT;
+    rows.trans_a = 0;
+    rows.trans_b = 1;
+    rows.m = 16;
+    rows.n = 64;
+    for (int i = 0; i < 4; i++)
+        rows.order[i] = 1;
+    sequence_call_of_signature(&rows, &driver->calls[Q]);
+    assert_int_equal(driver->calls[Q].left, 0);
+    assert_int_equal(driver->calls[Q].m, 16);
+    call(driver, Q, 0xa, 1, 99);
+    call(driver, K, 2, 0xa, 99); /* one that isn't */
+    call(driver, Q, 1, 0xb, 99); /* A differs: another activation, whatever B is */
+    call(driver, Q, 2, 0xb, 99);
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.sibling_count, 1);
+    expect_siblings(driver, 0, 1, 2, (uint32_t[]){Q, K});
+}
+
+static void test_what_is_no_product(void **state)
+{
+    (void)state;
+    struct sequence_call made;
+    struct trace_signature s = signature(16, 64, 1, 1); /* an outer product */
+    sequence_call_of_signature(&s, &made);
+    assert_false(made.product || made.batched);
+    s = signature(16, 64, 64, 1);
+    s.trans_b = 1; /* a weight's gradient */
+    sequence_call_of_signature(&s, &made);
+    assert_false(made.product);
+    s = signature(16, 64, 64, 4);
+    sequence_call_of_signature(&s, &made);
+    assert_true(!made.product && made.batched && made.strided);
+    s.batch_mode = TRACE_BATCH_POINTERS;
+    sequence_call_of_signature(&s, &made);
+    assert_true(made.batched && !made.strided);
+    s = signature(0, 64, 64, 1);
+    sequence_call_of_signature(&s, &made);
+    assert_false(made.product);
+    s = signature(TRACE_UNKNOWN, 64, 64, 1);
+    sequence_call_of_signature(&s, &made);
+    assert_false(made.product);
+    s = signature(16, 64, 64, 1);
+    s.kind = TRACE_CALL_LEVEL3;
+    sequence_call_of_signature(&s, &made);
+    assert_false(made.product);
+}
+
+static void test_attention(void **state)
+{
+    struct driver *driver = *state;
+    for (int i = 0; i < 3; i++) {
+        call(driver, SCORES, 0x1, 0x2, 0x3);
+        launch(driver, 11);
+        launch(driver, 12);
+        call(driver, OUTPUT, 0x4, 0x5, 0x6);
+        call(driver, O, 0x7, 0x6, 0x8);
+    }
+    call(driver, SCORES, 0x1, 0x2, 0x3);
+    call(driver, OUTPUT, 0x4, 0x3, 0x6); /* reads the scores */
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.attention_count, 2);
+    const struct sequence_attention *launched = &driver->sequence.attention[0], *read = &driver->sequence.attention[1];
+    assert_int_equal(launched->scores, SCORES);
+    assert_int_equal(launched->output, OUTPUT);
+    assert_int_equal(launched->times, 3);
+    assert_int_equal(launched->launched[0], 11);
+    assert_int_equal(launched->launched[1], 12);
+    assert_int_equal(launched->launched[2], 0);
+    assert_false(launched->scores_read);
+    assert_true(read->scores_read);
+    assert_int_equal(read->times, 1);
+}
+
+static void test_no_attention(void **state)
+{
+    struct driver *driver = *state;
+    const struct trace_signature no_output[] = {
+        signature(16, 8, 40, 5), /* another batch */
+        signature(17, 8, 40, 4), /* rows */
+        signature(16, 8, 41, 4), /* keys */
+        signature(16, 8, 40, 1), /* one matrix */
+    };
+    for (int i = 0; i < 4; i++) {
+        sequence_call_of_signature(&no_output[i], &driver->calls[V]);
+        call(driver, SCORES, 0x1, 0x2, 0x3);
+        call(driver, V, 0x4, 0x3, 0x6);
+        call(driver, Q, 0x4, 0x3, 0x6);
+    }
+    call(driver, SCORES, 0x1, 0x2, 0x3), call(driver, O, 0x4, 0x5, 0x6), call(driver, OUTPUT, 0x4, 0x3, 0x6);
+    call(driver, OUTPUT, 0x4, 0x3, 0x6);
+    call(driver, Q, 0x4, 0x3, 0x6);
+    call(driver, SCORES, 0x1, 0x2, 0x3);
+    for (int i = 0; i <= SEQUENCE_SOFTMAX_LAUNCHES; i++)
+        launch(driver, 11);
+    call(driver, OUTPUT, 0x4, 0x3, 0x6);
+    call(driver, Q, 0x4, 0x3, 0x6);
+    call(driver, SCORES, 0x1, 0x2, 0x3);
+    driver->stream++;
+    call(driver, OUTPUT, 0x4, 0x3, 0x6);
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.attention_count, 0);
+}
+
+/* Where nothing stands between, the end of one may look like the begin of another: it must not hide the next one. */
+static void test_attention_after_attention(void **state)
+{
+    struct driver *driver = *state;
+    call(driver, OUTPUT, 0x4, 0x5, 0x6);
+    for (int i = 0; i < 3; i++) {
+        call(driver, SCORES, 0x1, 0x2, 0x3);
+        call(driver, OUTPUT, 0x4, 0x3, 0x6);
+    }
+    call_sequence_end(&driver->sequence);
+    const struct sequence_attention *found = driver->sequence.attention;
+    assert_int_equal(driver->sequence.attention_count, 2);
+    assert_true(found[0].scores == OUTPUT && !found[0].scores_read); /* without evidence */
+    assert_true(found[1].scores == SCORES && found[1].scores_read && found[1].times == 3);
+}
+
+/* Arrays of pointers: that two are at one address says nothing. */
+static void test_attention_of_pointers(void **state)
+{
+    struct driver *driver = *state;
+    struct trace_signature output = signature(16, 8, 40, 4);
+    output.batch_mode = TRACE_BATCH_POINTERS;
+    sequence_call_of_signature(&output, &driver->calls[OUTPUT]);
+    call(driver, SCORES, 0x1, 0x2, 0x3);
+    call(driver, OUTPUT, 0x4, 0x3, 0x6);
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.attention_count, 1);
+    assert_false(driver->sequence.attention[0].scores_read);
+}
+
+static void test_bounds(void **state)
+{
+    struct driver *driver = *state;
+    for (uint64_t i = 0; i < SEQUENCE_STREAMS_MOST + 5; i++) {
+        driver->stream = i;
+        call(driver, Q, 1, 0xa, 99);
+    }
+    assert_int_equal(driver->sequence.dropped, 5);
+    driver->stream = 3;
+    call(driver, K, 2, 0xa, 99); /* what is known goes on */
+    for (uint32_t i = 1; i < SEQUENCE_THREADS_MOST + 7; i++) {
+        driver->block.tid = TID + i;
+        call(driver, Q, 1, 0xa, 99);
+        launch(driver, 11);
+    }
+    assert_int_equal(driver->sequence.thread_count, SEQUENCE_THREADS_MOST);
+    assert_int_equal(driver->sequence.dropped, 5 + 2 * (SEQUENCE_THREADS_MOST + 6));
+    call_sequence_end(&driver->sequence);
+    expect_siblings(driver, 0, 1, 2, (uint32_t[]){Q, K});
+}
+
+static void test_rows_bound(void **state)
+{
+    struct driver *driver = *state;
+    for (uint64_t i = 0; i < SEQUENCE_ROWS_MOST + 20; i++) {
+        call(driver, Q, 1, 0xa + i, 0);
+        launch(driver, i + 1); /* as many lists as names */
+        call(driver, K, 2, 0xa + i, 0);
+    }
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.sibling_count, SEQUENCE_ROWS_MOST);
+    assert_int_equal(driver->sequence.dropped, 2 * 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_layers, start, stop),
+        cmocka_unit_test_setup_teardown(test_no_siblings, start, stop),
+        cmocka_unit_test_setup_teardown(test_more_than_most, start, stop),
+        cmocka_unit_test_setup_teardown(test_streams_and_threads, start, stop),
+        cmocka_unit_test_setup_teardown(test_block_out_of_order, start, stop),
+        cmocka_unit_test_setup_teardown(test_row_order, start, stop),
+        cmocka_unit_test(test_what_is_no_product),
+        cmocka_unit_test_setup_teardown(test_attention, start, stop),
+        cmocka_unit_test_setup_teardown(test_no_attention, start, stop),
+        cmocka_unit_test_setup_teardown(test_attention_after_attention, start, stop),
+        cmocka_unit_test_setup_teardown(test_attention_of_pointers, start, stop),
+        cmocka_unit_test_setup_teardown(test_bounds, start, stop),
+        cmocka_unit_test_setup_teardown(test_rows_bound, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
