@@ -13,7 +13,7 @@ enum level3_shape {
 };
 
 struct level3_routine {
-    const char *name; /* behind "cublas" and the type's letter; longer names first */
+    const char *name; /* behind "cublas" or "cublasXt" and the type's letter; longer names first */
     enum level3_shape shape;
     int updates;  /* products of n x k that a rank update adds */
     bool reads_b; /* beside A */
@@ -24,6 +24,7 @@ struct level3_routine {
 static const struct level3_routine routines[] = {
     {"symm",  LEVEL3_SIDE,     1, true,  true},
     {"hemm",  LEVEL3_SIDE,     1, true,  true},
+    {"spmm",  LEVEL3_SIDE,     1, true,  true}, /* of cublasXt: symm with a packed triangle */
     {"trmm",  LEVEL3_TRIANGLE, 1, true,  false},
     {"trsm",  LEVEL3_TRIANGLE, 1, true,  false}, /* B is read, then overwritten: both cross the bus */
     {"syrkx", LEVEL3_RANK,     1, true,  true},
@@ -37,9 +38,14 @@ static const struct level3_routine routines[] = {
 
 static const struct level3_routine *find_routine(const char *entry_name)
 {
-    static const char prefix[] = "cublas";
-    size_t skip = sizeof prefix - 1 + 1; /* and the letter of the type */
-    if (!entry_name || strncmp(entry_name, prefix, sizeof prefix - 1) || strlen(entry_name) < skip)
+    static const char prefix[] = "cublas", xt[] = "Xt";
+    size_t skip = sizeof prefix - 1;
+    if (!entry_name || strncmp(entry_name, prefix, skip))
+        return NULL;
+    if (!strncmp(entry_name + skip, xt, sizeof xt - 1))
+        skip += sizeof xt - 1;
+    skip++; /* the letter of the type */
+    if (strlen(entry_name) < skip)
         return NULL;
     for (size_t i = 0; i < sizeof routines / sizeof routines[0]; i++)
         if (!strncmp(entry_name + skip, routines[i].name, strlen(routines[i].name)))

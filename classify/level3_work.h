@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Level-3 BLAS calls on triangles: symm, hemm, trmm, trsm, syrk, herk, syrkx, herkx, syr2k, her2k.
+/* Level-3 BLAS calls on triangles: symm, hemm, spmm, trmm, trsm, syrk, herk, syrkx, herkx, syr2k, her2k.
  *
  * FLOPs are the multiplications and additions that the exact triangle needs, scaling by alpha and beta left out; a complex
  * multiplication is 6, a complex addition 2; a division counts as a multiplication. With side s = m (left) or n (right)
  * and r the other size:
- *   symm, hemm                r s^2          multiplications, r s^2          additions
+ *   symm, hemm, spmm          r s^2          multiplications, r s^2          additions
  *   trmm, trsm                r s (s + 1)/2  multiplications, r s (s - 1)/2  additions: r s^2 in real arithmetic
  *   syrk, herk, syrkx, herkx  k n (n + 1)/2  multiplications, as many additions
  *   syr2k, her2k              k n (n + 1)    multiplications, as many additions

@@ -310,7 +310,10 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         add_name(join, item);
         break;
     case TRACE_RECORD_SIGNATURE:
-        find_signature(join, (const struct trace_signature *)item->record);
+        find_signature(join, item->signature);
+        break;
+    case TRACE_RECORD_GROUPS:
+        group_lists_add(&join->groups, (const struct trace_groups *)item->record);
         break;
     case TRACE_RECORD_CALL:
         add_call(join, item);
@@ -360,6 +363,7 @@ void operator_join_close(struct operator_join *join)
     free(join->version);
     free(join->notes);
     free(join->signatures);
+    group_lists_free(&join->groups);
     free(join->rows);
     free(join->launches);
     free(join->devices);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "classify/call_sequence.h"
+#include "classify/group_lists.h"
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
 #include "trace/trace_reader.h"
@@ -85,6 +86,7 @@ struct operator_join {
     struct joined_signature *signatures;
     size_t signature_count, signature_capacity;
     struct index_map signature_map;
+    struct group_lists groups; /* of grouped calls */
     struct joined_kernels *rows;
     size_t row_count, row_capacity;
     struct index_map row_map;

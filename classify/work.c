@@ -344,6 +344,55 @@ void work_of_signature(const struct trace_signature *signature, const char *entr
     work->provenance = work_provenance(signature, work);
 }
 
+/* ---- grouped calls ---- */
+
+static bool is_idle(const struct trace_group *group)
+{
+    return group->batch <= 0 || group->m <= 0 || group->n <= 0;
+}
+
+/* GROUP as a call of its own, its matrices found by pointers. */
+static void work_of_group(const struct trace_signature *signature, const struct trace_group *group, struct work *work)
+{
+    struct trace_signature s = *signature;
+    s.batch_mode = TRACE_BATCH_POINTERS;
+    s.m = group->m;
+    s.n = group->n;
+    s.k = group->k;
+    s.batch = group->batch;
+    for (int i = 0; i < 4; i++)
+        s.ld[i] = group->ld[i < OPERAND_C ? i : OPERAND_C];
+    s.trans_a = group->trans_a;
+    s.trans_b = group->trans_b;
+    s.beta = group->beta;
+    work_of_signature(&s, NULL, work);
+}
+
+void work_of_groups(const struct trace_signature *signature, const struct trace_group *groups, size_t count,
+                    struct work *work)
+{
+    bool alike = signature->m >= 0 && signature->n >= 0 && signature->k >= 0;
+    if (alike && signature->beta != TRACE_SCALAR_UNKNOWN) /* one product, many times: all of it was known before */
+        return;
+    bool at_most = signature->batch > 1; /* pointers of one group or of two may repeat */
+    work->flops = work->bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct work of_group;
+        if (is_idle(&groups[i]))
+            continue;
+        work_of_group(signature, &groups[i], &of_group);
+        work->flops += of_group.flops;
+        work->bytes += of_group.bytes;
+        at_most |= of_group.provenance == TRACE_AT_MOST;
+    }
+    work->intensity = work->bytes > 0 ? work->flops / work->bytes : NAN;
+    work->flops_per_row = work->bytes_per_row = work->bytes_fixed = NAN;
+    work->model = (struct gemm_model){.batch = TRACE_UNKNOWN};
+    work->weight = WORK_WEIGHT_NONE;
+    work->shape_known = true;
+    work->provenance = at_most ? TRACE_AT_MOST : (enum trace_provenance)signature->provenance;
+}
+
 double work_rows_at_ridge(const struct work *work, double ridge)
 {
     /* Of a GEMV nobody asks: more rows would be another call, on another path. */

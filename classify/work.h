@@ -6,6 +6,7 @@
 #define CLASSIFY_WORK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "classify/gemm_work.h"
@@ -40,6 +41,12 @@ struct work {
 
 /* ENTRY_NAME is the interposed function, which tells the level-3 routines apart; may be NULL. */
 void work_of_signature(const struct trace_signature *signature, const char *entry_name, struct work *work);
+
+/* The same for a grouped call whose COUNT groups are known, after work_of_signature(): FLOPs and bytes are the sums over them,
+ * groups without matrices, rows or columns adding nothing. Sizes that differ stay unknown, and with them all figures per
+ * row and the model; shape_known is set, since what the call asks is. */
+void work_of_groups(const struct trace_signature *signature, const struct trace_group *groups, size_t count,
+                    struct work *work);
 
 /* Rows at which the call turns compute-bound at RIDGE; INFINITY where no number of rows does, NAN where not known. */
 double work_rows_at_ridge(const struct work *work, double ridge);

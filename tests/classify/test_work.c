@@ -236,6 +236,8 @@ static void test_level3(void **state)
     check_level3("cublasSsyrk_v2", 255, 20.0 * 21 * 10, 200 + 210);
     check_level3("cublasSsyrkx", 255, 20.0 * 21 * 10, 200 + 200 + 210);
     check_level3("cublasSsyr2k_v2", 255, 2 * 20.0 * 21 * 10, 200 + 200 + 210);
+    check_level3("cublasXtSspmm", 0, 2.0 * 30 * 20 * 30, 465 + 600 + 600);
+    check_level3("cublasXtSsyrkx", 255, 20.0 * 21 * 10, 200 + 200 + 210);
     struct trace_signature s = gemm(30, 20, 10, R32F, C32);
     struct work w;
     s.kind = TRACE_CALL_LEVEL3;
@@ -243,6 +245,56 @@ static void test_level3(void **state)
     assert_false(w.shape_known);
     work_of_signature(&s, NULL, &w);
     assert_false(w.shape_known);
+}
+
+/* 2 m n k for each matrix; A, B, D once, C where the group's beta is not zero; fp32. Idle: no matrices, m = 0, n = 0. */
+static void test_call_with_groups(void **state)
+{
+    const struct trace_group groups[] = {
+        {.m = 37, .n = 41, .k = 43, .batch = 7, .beta = TRACE_SCALAR_ZERO},
+        {.m = 5, .n = 41, .k = 61, .batch = 1, .beta = TRACE_SCALAR_ONE},
+        {.m = 37, .n = 41, .k = 43, .batch = 0, .beta = TRACE_SCALAR_ONE},
+        {.m = 0, .n = 41, .k = 43, .batch = 3, .beta = TRACE_SCALAR_ONE},
+        {.m = 37, .n = 0, .k = 43, .batch = 3, .beta = TRACE_SCALAR_ONE},
+    };
+    struct trace_signature s = gemm(TRACE_UNKNOWN, 41, TRACE_UNKNOWN, R32F, C32);
+    struct work w;
+    (void)state;
+    s.batch_mode = TRACE_BATCH_GROUPED;
+    s.batch = 8;
+    s.beta = TRACE_SCALAR_UNKNOWN;
+    work_of_signature(&s, NULL, &w);
+    assert_false(w.shape_known);
+    work_of_groups(&s, groups, 5, &w);
+    assert_true(w.shape_known);
+    assert_true(w.flops == 2.0 * 37 * 41 * 43 * 7 + 2.0 * 5 * 41 * 61);
+    assert_true(w.bytes == 4.0 * (7 * (37 * 43 + 43 * 41 + 37 * 41) + 5 * 61 + 61 * 41 + 2 * 5 * 41));
+    assert_true(w.intensity == w.flops / w.bytes);
+    assert_true(isnan(w.bytes_per_row) && isnan(w.bytes_fixed) && isnan(w.flops_per_row));
+    assert_true(isnan(work_rows_at_ridge(&w, 10)));
+    assert_int_equal(w.provenance, TRACE_AT_MOST); /* addresses of a batch may repeat */
+    assert_int_equal(w.path, GPU_PATH_FP32);
+    /* Nothing but idle groups: nothing, and that is known. */
+    work_of_groups(&s, groups + 2, 3, &w);
+    assert_true(w.shape_known && w.flops == 0 && w.bytes == 0 && isnan(w.intensity));
+    /* One size, one beta: the same as a batch of as many. */
+    s.m = 37;
+    s.k = 43;
+    s.beta = TRACE_SCALAR_ZERO;
+    s.batch = 7;
+    work_of_signature(&s, NULL, &w);
+    work_of_groups(&s, groups, 1, &w);
+    assert_true(w.flops == 2.0 * 37 * 41 * 43 * 7);
+    assert_true(w.bytes == 4.0 * 7 * (37 * 43 + 43 * 41 + 37 * 41));
+    assert_int_equal(w.model.batch, 7);
+    /* One size, two betas: C is read where it is. */
+    s.beta = TRACE_SCALAR_UNKNOWN;
+    s.batch = 9;
+    const struct trace_group betas[] = {groups[0], {.m = 37, .n = 41, .k = 43, .batch = 2, .beta = TRACE_SCALAR_ONE}};
+    work_of_signature(&s, NULL, &w);
+    work_of_groups(&s, betas, 2, &w);
+    assert_true(w.bytes == 4.0 * (9 * (37 * 43 + 43 * 41 + 37 * 41) + 2 * 37 * 41));
+    assert_int_equal(w.model.batch, TRACE_UNKNOWN);
 }
 
 static void test_mixed_sizes_at_the_ridge(void **state)
@@ -523,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_unknown_stays_unknown),
         cmocka_unit_test(test_gemv),
         cmocka_unit_test(test_level3),
+        cmocka_unit_test(test_call_with_groups),
         cmocka_unit_test(test_mixed_sizes_at_the_ridge),
         cmocka_unit_test(test_roles_exchanged),
         cmocka_unit_test(test_sizes_of_nothing),
