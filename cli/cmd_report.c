@@ -114,12 +114,14 @@ int cmd_report(int argc, char **argv)
                  "DIR: the newest\n"
                  "./rooftap-* session.",
         .rows = rows,
-        .footer = "--peak stands for the GPU as it is (nothing is scaled) and may be given more than once; GPU is its number\n"
-                  "in the report, and then also replaces figures of the table. TYPE: see 'rooftap gpus --help'. Without\n"
-                  "--gpu-table, ~/.config/rooftap/gpus.json is read if it is there.\n\n"
-                  "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
-                  "recorded; 2 for\n"
-                  "bad usage and for a folder or file that is no session, or one of a newer rooftap.",
+        .anywhere = true,
+        .footer =
+            "--peak stands for the GPU as it is (nothing is scaled); it may be given more than once. GPU is its\n"
+            "number in the report; with it, figures of the table are replaced, too. TYPE: 'rooftap gpus --help'.\n"
+            "Without --gpu-table, ~/.config/rooftap/gpus.json is read if it is there.\n\n"
+            "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
+            "recorded; 2 for\n"
+            "bad usage and for a folder or file that is no session, or one of a newer rooftap.",
     };
     int first;
     switch (options_parse(&set, argc, argv, &first)) {

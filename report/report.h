@@ -13,7 +13,7 @@ struct peak_options;
 struct report_options {
     const char *session_folder;       /* a session folder, or one trace file */
     const struct peak_options *peaks; /* figures of --peak; NULL: none */
-    const char *calibration_file; /* of --calibration; NULL: what was kept for the GPUs of the session */
+    const char *calibration_file;     /* of --calibration; NULL: what was kept for the GPUs of the session */
     bool json;                        /* JSON.md instead of text */
     bool all;                         /* no row is folded away */
     bool skinny;                      /* the skinny list alone */

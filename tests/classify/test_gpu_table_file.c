@@ -133,14 +133,14 @@ static void test_default_path(void **state)
     char *found;
     (void)state;
     setenv("XDG_CONFIG_HOME", "/somewhere", 1);
-    setenv("HOME", "/home/me", 1);
+    setenv("HOME", "/users/me", 1);
     assert_string_equal(found = gpu_table_file_default_path(), "/somewhere/rooftap/gpus.json");
     free(found);
     setenv("XDG_CONFIG_HOME", "", 1);
-    assert_string_equal(found = gpu_table_file_default_path(), "/home/me/.config/rooftap/gpus.json");
+    assert_string_equal(found = gpu_table_file_default_path(), "/users/me/.config/rooftap/gpus.json");
     free(found);
     setenv("XDG_CONFIG_HOME", "relative", 1); /* the XDG specification has it ignored */
-    assert_string_equal(found = gpu_table_file_default_path(), "/home/me/.config/rooftap/gpus.json");
+    assert_string_equal(found = gpu_table_file_default_path(), "/users/me/.config/rooftap/gpus.json");
     free(found);
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("HOME");
