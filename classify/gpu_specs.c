@@ -122,7 +122,17 @@ const struct gpu_spec *gpu_spec_find(uint32_t pci_device_id, const char *driver_
     return gpu_spec_match(pci_device_id, driver_name, simulated, NULL);
 }
 
-/* ---- ridges ---- */
+/* ---- paths and ridges ---- */
+
+enum gpu_path gpu_spec_product_path(const struct gpu_spec *spec, enum gpu_path wanted)
+{
+    if (!spec)
+        return wanted;
+    if (wanted == GPU_PATH_FP64 && spec->flops_per_second[GPU_PATH_FP64_TENSOR] > 0)
+        return GPU_PATH_FP64_TENSOR;
+    bool before_tf32 = spec->compute_capability && spec->compute_capability[0] == '7';
+    return wanted == GPU_PATH_TF32 && before_tf32 ? GPU_PATH_FP32 : wanted;
+}
 
 double gpu_spec_ridge(const struct gpu_spec *spec, enum gpu_path path)
 {

@@ -107,6 +107,8 @@ static void classify_operator(const struct session *session, struct operator_row
         .l2_bytes = device ? session_device_l2_bytes(device) : NAN,
     };
     if (op->of_call) {
+        if (device && op->kind != OPERATOR_GEMV)
+            op->work.path = gpu_spec_product_path(device->roofs.spec, op->work.path);
         if (op->kernels && !op->executions) /* a record without a call id: take the calls as they were counted */
             op->executions = op->calls;
         double all = (double)(op->calls > op->executions ? op->calls : op->executions);
