@@ -75,9 +75,12 @@ static double saved_by_8_bit(const struct session *session, size_t index)
     return saved_by_bits(session, index, WEIGHT_8_BIT);
 }
 
+/* Only where that is more than 8 bits save: fewer cost accuracy. */
 static double saved_by_4_bit(const struct session *session, size_t index)
 {
-    return saved_by_bits(session, index, WEIGHT_4_BIT);
+    const struct weight_row *weight = &session->weights[index];
+    return weight->saved_ns[WEIGHT_4_BIT] > weight->saved_ns[WEIGHT_8_BIT] ? saved_by_bits(session, index, WEIGHT_4_BIT)
+                                                                           : NAN;
 }
 
 static double saved_by_fuse(const struct session *session, size_t index)

@@ -125,7 +125,7 @@ static void explain(const struct option_set *set, int problem, char **argv)
 enum options_result options_parse(const struct option_set *set, int argc, char **argv, int *first)
 {
     struct option longs[MAX_ROWS + 2] = {{0}};
-    char letters[MAX_ROWS * 2 + 8] = "+:h"; /* stop at the first argument that is no option */
+    char letters[MAX_ROWS * 2 + 8] = "+:h"; /* +: stop at the first argument that is no option */
     int rows = count_rows(set->rows);
     if (rows > MAX_ROWS)
         abort();
@@ -142,8 +142,9 @@ enum options_result options_parse(const struct option_set *set, int argc, char *
     longs[rows] = (struct option){"help", no_argument, NULL, LONG_HELP};
 
     opterr = 0;
-    optind = 1;
-    for (int found; (found = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
+    optind = 0; /* glibc: anew, with no memory of an earlier order */
+    const char *wanted = set->anywhere ? letters + 1 : letters;
+    for (int found; (found = getopt_long(argc, argv, wanted, longs, NULL)) != -1;) {
         if (found == 'h' || found == LONG_HELP) {
             print_help(set);
             return OPTIONS_HELP;

@@ -3,6 +3,8 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
+#include <stdbool.h>
+
 enum { EXIT_USAGE = 2 }; /* also: a file or folder that can't be used */
 
 enum option_kind {
@@ -33,6 +35,7 @@ struct option_set {
     const char *about;    /* one or more lines */
     const struct option_row *rows;
     const char *footer; /* printed after the options, or NULL */
+    bool anywhere;      /* options may follow arguments: none of these is another program's command */
 };
 
 enum options_result {
@@ -41,8 +44,8 @@ enum options_result {
     OPTIONS_BAD,  /* one line went to standard error: exit EXIT_USAGE */
 };
 
-/* Reads options up to the first argument that is none, or `--`; *FIRST is the index of what
- * follows. */
+/* Reads options up to the first argument that is none, or `--`, or all of them if they may stand anywhere; *FIRST is the
+ * index of what follows in ARGV, which is reordered then. */
 enum options_result options_parse(const struct option_set *set, int argc, char **argv, int *first);
 
 #endif

@@ -346,8 +346,8 @@ static void print_one(const struct session *session, const struct advice_list *l
     char saved[FORMAT_BYTES], share[FORMAT_BYTES];
     double base_ns = advice->row->of_span ? list->span_ns : list->base_ns;
     size_t named = subjects_to_name(advice, base_ns);
-    fprintf(out, "  %s %% (%s): %s [%s]\n", format_gain(share, advice->saved_share),
-            format_duration(saved, advice->saved_ns), advice->row->text, advice->row->id);
+    fprintf(out, "  %s %% (%s) %s: %s\n", format_gain(share, advice->saved_share),
+            format_duration(saved, advice->saved_ns), advice->row->id, advice->row->text);
     for (size_t i = 0; i < named; i++) {
         char *subject = advice_text_subject(session, advice->row, advice->subjects[i].index);
         fprintf(out, "      %s %%  %s\n", format_gain(share, advice->subjects[i].saved_ns / base_ns), subject);

@@ -64,6 +64,60 @@ static bool no_roof(const struct session *session, FILE *out)
     return count;
 }
 
+static bool estimated(const struct session *session, FILE *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < session->device_count; i++)
+        count += session->devices[i].roofs.spec && device_identity_contradicts(&session->devices[i].identity);
+    if (count)
+        fprintf(out, "what the driver says of %zu %s contradicts the row of the GPU table: its roofs are estimates",
+                count, format_plural(count, "GPU", "GPUs"));
+    return count;
+}
+
+static bool own_peaks(const struct session *session, FILE *out)
+{
+    for (size_t i = 0; i < session->device_count; i++)
+        if (session->devices[i].peak_row) {
+            fputs("roofs are those of --peak, as given", out);
+            return true;
+        }
+    return false;
+}
+
+/* Libraries reach some 60 to 90 % of a specification; how much here, nobody has measured. */
+static bool not_calibrated(const struct session *session, FILE *out)
+{
+    for (size_t i = 0; i < session->device_count; i++) {
+        const struct session_device *device = &session->devices[i];
+        bool simulated_device = session->simulated || device->facts.simulated == 1;
+        if (device->roofs.spec && !simulated_device && !device->calibration) {
+            fputs("no roof was measured on this GPU: the last part of 100 %ROOF may be out of anybody's reach, and "
+                  "%GAIN is "
+                  "against the specification (`rooftap calibrate` measures)",
+                  out);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool held_clock(const struct session *session, FILE *out)
+{
+    enum { NOTABLE_PERCENT = 95 };
+    char text[FORMAT_BYTES];
+    for (size_t i = 0; i < session->device_count; i++) {
+        const struct session_device *device = &session->devices[i];
+        double scale = device->roofs.spec ? held_clock_scale(&device->clocks, device->roofs.spec->clock_hz) : NAN;
+        if (!(100 * scale < NOTABLE_PERCENT))
+            continue;
+        fprintf(out, "GPU %zu held %s %% of the clock that its peaks mean: %%ROOF of compute-bound rows can't be more",
+                i, format_share(text, scale));
+        return true;
+    }
+    return false;
+}
+
 /* Kernels whose work nobody knows are in no class; what is advised leaves them out. */
 static bool unclassified(const struct session *session, FILE *out)
 {
@@ -76,6 +130,20 @@ static bool unclassified(const struct session *session, FILE *out)
     if (!(share > 0))
         return false;
     fprintf(out, "%s %% of GPU time has no class: what bounds it isn't known, and no advice is about its shapes",
+            format_share(text, share));
+    return true;
+}
+
+/* Names that no pattern knows. */
+static bool unknown_family(const struct session *session, FILE *out)
+{
+    char text[FORMAT_BYTES];
+    double share = session->coverage.unknown_family_share;
+    if (!(share > 0))
+        return false;
+    fprintf(out,
+            "%s %% of GPU time is in kernels whose names rooftap doesn't know: any may be attention or a GEMM "
+            "(`rooftap kernels`)",
             format_share(text, share));
     return true;
 }
@@ -125,7 +193,8 @@ static bool graphs(const struct session *session, FILE *out)
 static bool own_floor(const struct session *session, FILE *out)
 {
     for (size_t i = 0; i < session->operator_count; i++)
-        if (session->operators[i].roofline.bound == BOUND_OVERHEAD) {
+        if (session->operators[i].roofline.bound == BOUND_OVERHEAD &&
+            !session->devices[session->operators[i].device].calibration) {
             fputs("overhead is judged by the shortest kernel of this run", out);
             return true;
         }
@@ -139,7 +208,12 @@ static const struct caveat rows[] = {
     {"lost", lost},
     {"running", running},
     {"no_roof", no_roof},
+    {"estimated", estimated},
+    {"own_peaks", own_peaks},
+    {"not_calibrated", not_calibrated},
+    {"held_clock", held_clock},
     {"unclassified", unclassified},
+    {"unknown_family", unknown_family},
     {"at_most", at_most},
     {"above_roof", above_roof},
     {"graphs", graphs},

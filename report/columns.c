@@ -13,40 +13,61 @@
 #include "report/operator_rows.h"
 #include "report/weight_columns.h"
 
-double columns_busy_share(const struct session *session, int device, double ns)
+struct column_source column_source_of(const struct session *session)
 {
-    if (device < 0 || !session->devices[device].busy.known || !session->devices[device].busy.covered_ns)
-        return NAN;
-    return ns / (double)session->devices[device].busy.covered_ns;
+    struct column_source source = {.session = session, .by_roof = true};
+    source.base_ns = allocate(session->device_count + 1, sizeof *source.base_ns);
+    for (size_t i = 0; i < session->device_count; i++)
+        if (session->devices[i].busy.known && session->devices[i].busy.covered_ns) {
+            source.base_ns[i] = (double)session->devices[i].busy.covered_ns;
+            source.by_roof = false;
+        }
+    for (size_t i = 0; source.by_roof && i < session->operator_count; i++) {
+        const struct operator_row *op = &session->operators[i];
+        if (op->device >= 0 && op->t_roof_ns > 0)
+            source.base_ns[op->device] += op->t_roof_ns;
+    }
+    return source;
+}
+
+void column_source_free(struct column_source *source)
+{
+    free(source->base_ns);
+    *source = (struct column_source){0};
+}
+
+double columns_busy_share(const struct column_source *source, int device, double ns)
+{
+    return device >= 0 && source->base_ns[device] > 0 ? ns / source->base_ns[device] : NAN;
 }
 
 /* ---- numbers ---- */
 
-static double value_calls(const struct session *session, const void *row)
+static double value_calls(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return op->calls_known ? (double)op->calls : NAN;
 }
 
-static double value_time(const struct session *session, const void *row)
+static double value_time(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return op->timed && op->kernels ? (double)op->time_ns : NAN;
 }
 
-static double value_share(const struct session *session, const void *row)
+static double value_share(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return op->timed && op->kernels ? op->share : NAN;
 }
 
-static double value_mean(const struct session *session, const void *row)
+static double value_mean(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    return value_time(session, row) / (double)op->kernels;
+    return value_time(source, row) / (double)op->kernels;
 }
 
 static double size_value(const struct operator_row *op, int64_t size)
@@ -54,95 +75,105 @@ static double size_value(const struct operator_row *op, int64_t size)
     return op->of_call && op->work.shape_known && size >= 0 ? (double)size : NAN;
 }
 
-static double value_m(const struct session *session, const void *row)
+static double value_m(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return size_value(op, op->work.m);
 }
 
-static double value_n(const struct session *session, const void *row)
+static double value_n(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return size_value(op, op->work.n);
 }
 
-static double value_k(const struct session *session, const void *row)
+static double value_k(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return size_value(op, op->work.k);
 }
 
-static double value_intensity(const struct session *session, const void *row)
+static double value_intensity(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return op->roofline.intensity;
 }
 
-static double value_tera(const struct session *session, const void *row)
+static double value_tera(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return op->roofline.flops_per_second;
 }
 
-static double value_giga(const struct session *session, const void *row)
+static double value_giga(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return op->roofline.bytes_per_second;
 }
 
-static double value_roof(const struct session *session, const void *row)
+static double value_roof(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     return op->roofline.roof_fraction;
 }
 
-static double value_gain(const struct session *session, const void *row)
+static double value_gain(const struct column_source *source, const void *row)
 {
     const struct operator_row *op = row;
-    return op->timed && op->kernels ? columns_busy_share(session, op->device, op->gain_ns) : NAN;
+    return op->timed && op->kernels ? columns_busy_share(source, op->device, op->gain_ns) : NAN;
 }
 
 /* ---- cells ---- */
 
-static void print_device(const struct session *session, const void *row, char *cell)
+static void print_device(const struct column_source *source, const void *row, char *cell)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     format_size(cell, op->device);
 }
 
-static void print_kind(const struct session *session, const void *row, char *cell)
+/* A stage around a GEMM or attention is none: "attention combine", "gemm helper". */
+static void print_family(const struct operator_row *op, char *cell)
+{
+    bool stage = op->role == KERNEL_ROLE_HELPER || op->role == KERNEL_ROLE_COMBINE;
+    snprintf(cell, COLUMN_CELL_BYTES, "%s%s%s", kernel_family_name(op->family), stage ? " " : "",
+             stage ? kernel_role_name(op->role) : "");
+}
+
+static void print_kind(const struct column_source *source, const void *row, char *cell)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     if (op->of_call && op->work.batch > 1)
         snprintf(cell, COLUMN_CELL_BYTES, "%s x%lld", operator_kind_name(op->kind), (long long)op->work.batch);
+    else if (!op->of_call && op->kind == OPERATOR_OTHER)
+        print_family(op, cell);
     else
         snprintf(cell, COLUMN_CELL_BYTES, "%s", operator_kind_name(op->kind));
 }
 
-static void print_m(const struct session *session, const void *row, char *cell)
+static void print_m(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_size(cell, ((const struct operator_row *)row)->work.m);
 }
 
-static void print_n(const struct session *session, const void *row, char *cell)
+static void print_n(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_size(cell, ((const struct operator_row *)row)->work.n);
 }
 
-static void print_k(const struct session *session, const void *row, char *cell)
+static void print_k(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_size(cell, ((const struct operator_row *)row)->work.k);
 }
 
@@ -165,71 +196,71 @@ void columns_types(const struct operator_row *op, char *cell)
         snprintf(cell + used, COLUMN_CELL_BYTES - (size_t)used, ">%s", d);
 }
 
-static void print_types(const struct session *session, const void *row, char *cell)
+static void print_types(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     columns_types(row, cell);
 }
 
-static void print_calls(const struct session *session, const void *row, char *cell)
+static void print_calls(const struct column_source *source, const void *row, char *cell)
 {
-    if (isnan(value_calls(session, row)))
+    if (isnan(value_calls(source, row)))
         strcpy(cell, FORMAT_UNKNOWN);
     else
         format_count(cell, ((const struct operator_row *)row)->calls);
 }
 
-static void print_time(const struct session *session, const void *row, char *cell)
+static void print_time(const struct column_source *source, const void *row, char *cell)
 {
-    format_duration(cell, value_time(session, row));
+    format_duration(cell, value_time(source, row));
 }
 
-static void print_mean(const struct session *session, const void *row, char *cell)
+static void print_mean(const struct column_source *source, const void *row, char *cell)
 {
-    format_duration(cell, value_mean(session, row));
+    format_duration(cell, value_mean(source, row));
 }
 
-static void print_share(const struct session *session, const void *row, char *cell)
+static void print_share(const struct column_source *source, const void *row, char *cell)
 {
-    format_share(cell, value_share(session, row));
+    format_share(cell, value_share(source, row));
 }
 
-static void print_intensity(const struct session *session, const void *row, char *cell)
+static void print_intensity(const struct column_source *source, const void *row, char *cell)
 {
-    format_intensity(cell, value_intensity(session, row));
+    format_intensity(cell, value_intensity(source, row));
 }
 
-static void print_class(const struct session *session, const void *row, char *cell)
+static void print_class(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     strcpy(cell, bound_name(((const struct operator_row *)row)->roofline.bound));
 }
 
-static void print_tera(const struct session *session, const void *row, char *cell)
+static void print_tera(const struct column_source *source, const void *row, char *cell)
 {
-    format_tera(cell, value_tera(session, row));
+    format_tera(cell, value_tera(source, row));
 }
 
-static void print_giga(const struct session *session, const void *row, char *cell)
+static void print_giga(const struct column_source *source, const void *row, char *cell)
 {
-    format_giga(cell, value_giga(session, row));
+    format_giga(cell, value_giga(source, row));
 }
 
-static void print_roof(const struct session *session, const void *row, char *cell)
+static void print_roof(const struct column_source *source, const void *row, char *cell)
 {
-    format_share(cell, value_roof(session, row));
+    format_share(cell, value_roof(source, row));
 }
 
-static void print_gain(const struct session *session, const void *row, char *cell)
+static void print_gain(const struct column_source *source, const void *row, char *cell)
 {
-    format_gain(cell, value_gain(session, row));
+    format_gain(cell, value_gain(source, row));
 }
 
-static void print_flags(const struct session *session, const void *row, char *cell)
+static void print_flags(const struct column_source *source, const void *row, char *cell)
 {
     const struct operator_row *op = row;
     size_t used = 0;
-    (void)session;
+    (void)source;
     cell[0] = '\0';
     for (int i = 0; i < ROOFLINE_FLAG_COUNT; i++)
         if (op->roofline.flags & 1u << i)
@@ -240,31 +271,31 @@ static void print_flags(const struct session *session, const void *row, char *ce
 }
 
 /* Of a struct kernel_row. */
-static void print_kernel_class(const struct session *session, const void *row, char *cell)
+static void print_kernel_class(const struct column_source *source, const void *row, char *cell)
 {
     if (((const struct kernel_row *)row)->mixed)
         strcpy(cell, "mixed");
     else
-        print_class(session, row, cell);
+        print_class(source, row, cell);
 }
 
-static double value_shapes(const struct session *session, const void *row)
+static double value_shapes(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return (double)((const struct kernel_row *)row)->shapes;
 }
 
-static void print_shapes(const struct session *session, const void *row, char *cell)
+static void print_shapes(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_count(cell, ((const struct kernel_row *)row)->shapes);
 }
 
 /* For `--sort` alone where the name isn't a cell. */
-static void print_name(const struct session *session, const void *row, char *cell)
+static void print_name(const struct column_source *source, const void *row, char *cell)
 {
     const struct operator_row *op = row;
-    (void)session;
+    (void)source;
     snprintf(cell, COLUMN_CELL_BYTES, "%s", op->name ? op->name : "");
 }
 
@@ -353,7 +384,7 @@ struct text_table *columns_table(enum columns_of of, const struct session *sessi
     return text_table_open(text, count);
 }
 
-void columns_add(struct text_table *table, enum columns_of of, const struct session *session, const void *row,
+void columns_add(struct text_table *table, enum columns_of of, const struct column_source *source, const void *row,
                  bool named, const char *name, enum colour colour)
 {
     size_t count;
@@ -362,7 +393,7 @@ void columns_add(struct text_table *table, enum columns_of of, const struct sess
     const char *cells[TEXT_TABLE_COLUMNS_MOST] = {NULL};
     for (size_t c = 0; c < count; c++) {
         if (!named || !column[c].shape)
-            column[c].print(session, row, text[c]);
+            column[c].print(source, row, text[c]);
         cells[c] = text[c];
     }
     if (named)
@@ -387,17 +418,17 @@ static int by_value(const void *left, const void *right)
     return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-void columns_sort(const struct column *column, const struct session *session, const void **rows, size_t count)
+void columns_sort(const struct column *column, const struct column_source *source, const void **rows, size_t count)
 {
     struct sorted *sorted = allocate(count + 1, sizeof *sorted);
     char cell[COLUMN_CELL_BYTES];
     for (size_t i = 0; i < count; i++) {
         sorted[i] = (struct sorted){.row = rows[i], .index = i};
         if (column->value) {
-            double value = column->value(session, rows[i]);
+            double value = column->value(source, rows[i]);
             sorted[i].value = isnan(value) ? INFINITY : column->ascending ? value : -value;
         } else {
-            column->print(session, rows[i], cell);
+            column->print(source, rows[i], cell);
             sorted[i].text = allocate_text(cell);
         }
     }

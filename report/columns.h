@@ -11,6 +11,16 @@
 
 enum { COLUMN_CELL_BYTES = TEXT_TABLE_CELL_BYTES };
 
+/* What cells are made from. */
+struct column_source {
+    const struct session *session;
+    double *base_ns; /* by device: the time that it was busy, or would be at the roof; 0: not known */
+    bool by_roof;    /* nothing was timed */
+};
+
+struct column_source column_source_of(const struct session *session);
+void column_source_free(struct column_source *source);
+
 struct column {
     const char *title;
     const char *key;      /* of `--sort`; NULL: it is not sorted by */
@@ -21,8 +31,8 @@ struct column {
     bool coloured;        /* in the colour of the row's class */
     bool ascending;       /* sorted smallest first */
     int spare;            /* left out where a narrow terminal lacks the room, 1 first; 0: never */
-    void (*print)(const struct session *session, const void *row, char *cell); /* into COLUMN_CELL_BYTES */
-    double (*value)(const struct session *session, const void *row); /* to sort by; NAN: last. NULL: by the cell */
+    void (*print)(const struct column_source *source, const void *row, char *cell); /* into COLUMN_CELL_BYTES */
+    double (*value)(const struct column_source *source, const void *row); /* to sort by; NAN: last. NULL: by the cell */
 };
 
 /* What a row of the operator table is, and so of what type ROW above is. */
@@ -39,17 +49,17 @@ const struct column *columns_by_key(enum columns_of of, const char *key); /* NUL
 
 struct text_table *columns_table(enum columns_of of, const struct session *session);
 /* NAMED: the name NAME stands in place of the shape. */
-void columns_add(struct text_table *table, enum columns_of of, const struct session *session, const void *row,
+void columns_add(struct text_table *table, enum columns_of of, const struct column_source *source, const void *row,
                  bool named, const char *name, enum colour colour);
 
 /* COUNT pointers to rows, in place; equal ones stay as they were. */
-void columns_sort(const struct column *column, const struct session *session, const void **rows, size_t count);
+void columns_sort(const struct column *column, const struct column_source *source, const void **rows, size_t count);
 
 /* What TYPES shows, for texts elsewhere. */
 void columns_types(const struct operator_row *op, char *cell);
 void columns_weight_types(const struct session *session, const struct weight_row *weight, char *cell);
 
-/* A share of the time that the row's device was busy; NAN: that isn't known. */
-double columns_busy_share(const struct session *session, int device, double ns);
+/* A share of the device's base_ns; NAN: that isn't known. */
+double columns_busy_share(const struct column_source *source, int device, double ns);
 
 #endif

@@ -2,6 +2,7 @@
 #include "report/device_text.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "report/format.h"
 #include "report/label.h"
@@ -16,6 +17,20 @@ static bool path_in_use(const struct session *session, int device, enum gpu_path
     return false;
 }
 
+/* "; achievable 148.3 (measured)", where that is known. */
+static void print_other_roof(const char *what, double per_second, enum roof_origin origin,
+                             char *(*format)(char *text, double per_second), FILE *out)
+{
+    char text[FORMAT_BYTES];
+    const char *name = roof_origin_name(origin);
+    if (isnan(per_second))
+        return;
+    fprintf(out, "; %s %s", what, format(text, per_second));
+    if (name)
+        fprintf(out, " (%s)", name);
+}
+
+/* The specification classifies; what was reached, and what the clock allowed, stand beside it. */
 static void print_roof(const struct session_device *device, enum gpu_path path, FILE *out)
 {
     char peak[FORMAT_BYTES], ridge[FORMAT_BYTES];
@@ -25,17 +40,76 @@ static void print_roof(const struct session_device *device, enum gpu_path path, 
     fprintf(out, "roof %s", number_type_name(gpu_paths[path].type));
     if (gpu_paths[path].accumulate != gpu_paths[path].type)
         fprintf(out, " (%s accumulate)", number_type_name(gpu_paths[path].accumulate));
-    if (isnan(flops))
+    if (isnan(flops)) {
         fputs(": no figure for this GPU, so no ridge\n", out);
-    else
-        fprintf(out, ": %s TFLOP/s, ridge %s FLOP/B\n", format_tera(peak, flops),
-                format_intensity(ridge, flops / bytes));
+        return;
+    }
+    struct roof achievable = device_roof_achievable(&device->roofs, &device->measured, path);
+    struct roof held = device_roof_held(&device->roofs, device->clocks.sm_hz, path);
+    fprintf(out, ": %s TFLOP/s, ridge %s FLOP/B", format_tera(peak, flops), format_intensity(ridge, flops / bytes));
+    print_other_roof("achievable", achievable.flops_per_second, achievable.compute_origin, format_tera, out);
+    print_other_roof("at the clock held", held.flops_per_second, ROOF_ORIGIN_NONE, format_tera, out);
+    fputc('\n', out);
+}
+
+static void print_sources(const struct session_device *device, enum gpu_path path, FILE *out)
+{
+    struct roof achievable = device_roof_achievable(&device->roofs, &device->measured, path);
+    const char *compute = achievable.compute_source, *memory = achievable.memory_source;
+    if (!isnan(achievable.bytes_per_second)) {
+        label_print(out, "");
+        fputs("bandwidth", out);
+        print_other_roof("achievable", achievable.bytes_per_second, achievable.memory_origin, format_giga, out);
+        fputs(" GB/s\n", out);
+    }
+    if (!compute && !memory)
+        return;
+    label_print(out, "");
+    fputs("achievable roofs from ", out);
+    safe_text_print(out, compute ? compute : memory, 200);
+    if (compute && memory && strcmp(compute, memory)) {
+        fputs(" and ", out);
+        safe_text_print(out, memory, 200);
+    }
+    fputc('\n', out);
+}
+
+/* NVML's readings while it was busy. */
+static void print_clocks(const struct session_device *device, FILE *out)
+{
+    const struct held_clock *clocks = &device->clocks;
+    const struct gpu_spec *spec = device->roofs.spec;
+    char share[FORMAT_BYTES];
+    if (isnan(clocks->sm_hz))
+        return;
+    label_print(out, "");
+    fprintf(out, "SM clock %.0f MHz under load, %.0f at the lowest", clocks->sm_hz / 1e6, clocks->sm_hz_lowest / 1e6);
+    if (spec && spec->clock_hz > 0)
+        fprintf(out, "; the peaks mean %.0f", spec->clock_hz / 1e6);
+    if (!isnan(clocks->power_w))
+        fprintf(out, "; %.0f W", clocks->power_w);
+    for (int bit = 0; held_clock_reason_name(bit); bit++)
+        if (clocks->reason_share[bit] > 0)
+            fprintf(out, "; %s %s %%", held_clock_reason_name(bit), format_share(share, clocks->reason_share[bit]));
+    fputc('\n', out);
+}
+
+static void print_contradictions(const struct session_device *device, FILE *out)
+{
+    char text[512];
+    for (int i = 0; i < device->identity.check_count; i++) {
+        label_print(out, "");
+        safe_text_print(out, identity_check_text(&device->identity.checks[i], device->roofs.spec, text, sizeof text),
+                        300);
+        fputc('\n', out);
+    }
 }
 
 static void print_roofs(const struct session *session, int index, FILE *out)
 {
     const struct session_device *device = &session->devices[index];
     const struct gpu_spec *spec = device->roofs.spec;
+    enum gpu_path used = GPU_PATH_UNKNOWN;
     if (!spec) {
         label_print(out, "");
         fputs("no row in the GPU table for this device: no roof, no ridge, every class unknown (see `rooftap gpus`)\n",
@@ -43,8 +117,10 @@ static void print_roofs(const struct session *session, int index, FILE *out)
         return;
     }
     for (int path = 0; path < GPU_PATH_COUNT; path++)
-        if (path_in_use(session, index, path))
+        if (path_in_use(session, index, path)) {
             print_roof(device, path, out);
+            used = used == GPU_PATH_UNKNOWN ? (enum gpu_path)path : used;
+        }
     label_print(out, "");
     fprintf(out, "roofs from %s (%s)", spec->source, spec->confidence);
     if (device->roofs.compute_scale < 1)
@@ -52,6 +128,10 @@ static void print_roofs(const struct session *session, int index, FILE *out)
     if (device->roofs.memory_scale < 1)
         fprintf(out, "; bandwidth scaled to %g of it", device->roofs.memory_scale);
     fputc('\n', out);
+    if (used != GPU_PATH_UNKNOWN)
+        print_sources(device, used, out);
+    print_contradictions(device, out);
+    print_clocks(device, out);
 }
 
 static void print_busy(const struct session_device *device, FILE *out)

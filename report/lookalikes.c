@@ -172,7 +172,7 @@ struct key {
     char *text;   /* what the table shows of its shape */
 };
 
-static char *shown_shape(const struct session *session, const struct operator_row *op)
+static char *shown_shape(const struct column_source *source, const struct operator_row *op)
 {
     size_t count, used = 0;
     const struct column *column = columns(COLUMNS_OF_SHAPE, &count);
@@ -181,7 +181,7 @@ static char *shown_shape(const struct session *session, const struct operator_ro
     for (size_t c = 0; c < count; c++) {
         if (!column[c].identity)
             continue;
-        column[c].print(session, op, cell);
+        column[c].print(source, op, cell);
         used += (size_t)sprintf(text + used, "%s|", cell);
     }
     return text;
@@ -236,14 +236,14 @@ static void print_groups(struct key *keys, size_t count, FILE *out)
     free(members);
 }
 
-void lookalikes_print(const struct session *session, const struct operator_rows *rows, FILE *out)
+void lookalikes_print(const struct column_source *source, const struct operator_rows *rows, FILE *out)
 {
     size_t count = 0;
     struct key *keys = allocate(rows->shown + 1, sizeof *keys);
     for (size_t i = 0; i < rows->shown; i++) {
         const struct operator_row *op = rows->rows[i];
         if (op->of_call && op->work.shape_known) {
-            keys[count] = (struct key){.op = op, .index = i, .text = shown_shape(session, op)};
+            keys[count] = (struct key){.op = op, .index = i, .text = shown_shape(source, op)};
             count++;
         }
     }

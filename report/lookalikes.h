@@ -9,6 +9,6 @@
 #include "report/operator_rows.h"
 
 /* Of the rows that are shown; a blank line and a heading first, nothing if no two look alike. */
-void lookalikes_print(const struct session *session, const struct operator_rows *rows, FILE *out);
+void lookalikes_print(const struct column_source *source, const struct operator_rows *rows, FILE *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/meanings.h"
 
+#include <math.h>
+
 static const struct {
     unsigned flag;
     const char *text;
@@ -8,10 +10,28 @@ static const struct {
     {ROOFLINE_NEAR_RIDGE, "near_ridge: within 10 % of the ridge, so memory or compute may be either"},
     {ROOFLINE_STARVED, "starved: fewer thread blocks than SMs, part of the GPU has nothing to do"},
     {ROOFLINE_FAR_FROM_ROOF, "far_from_roof: more than 3 times the roof's time"},
-    {ROOFLINE_ABOVE_ROOF, "above_roof: faster than the roof, so operands in cache, or a wrong peak or shape"},
+    {ROOFLINE_ABOVE_ROOF, "above_roof: faster than the roof"},
 };
 
-void meanings_print(const struct operator_rows *rows, FILE *out)
+/* Each reason once, with what is known of it from the first row that has it. */
+static void print_above_roof(const struct session *session, const struct operator_rows *rows, FILE *out)
+{
+    bool printed[ABOVE_ROOF_COUNT] = {false};
+    const char *separator = ": ";
+    char text[160];
+    for (size_t i = 0; i < rows->shown; i++) {
+        const struct operator_row *op = rows->rows[i];
+        enum above_roof reason = op->roofline.above_roof;
+        if (reason == ABOVE_ROOF_NOT || printed[reason])
+            continue;
+        printed[reason] = true;
+        double l2_bytes = op->device >= 0 ? session_device_l2_bytes(&session->devices[op->device]) : NAN;
+        fprintf(out, "%s%s", separator, above_roof_text(&op->roofline, l2_bytes, text, sizeof text));
+        separator = "; ";
+    }
+}
+
+void meanings_print(const struct session *session, const struct operator_rows *rows, FILE *out)
 {
     unsigned flags = 0;
     bool overhead = false, at_most = false;
@@ -26,8 +46,12 @@ void meanings_print(const struct operator_rows *rows, FILE *out)
     if (overhead)
         fputs("overhead: the kernel takes about as long as one that does nothing\n", out);
     for (size_t i = 0; i < sizeof flag_meanings / sizeof flag_meanings[0]; i++)
-        if (flags & flag_meanings[i].flag)
-            fprintf(out, "%s\n", flag_meanings[i].text);
+        if (flags & flag_meanings[i].flag) {
+            fputs(flag_meanings[i].text, out);
+            if (flag_meanings[i].flag == ROOFLINE_ABOVE_ROOF)
+                print_above_roof(session, rows, out);
+            fputc('\n', out);
+        }
     if (at_most)
         fputs("at_most: only a maximum of the bytes is known, so FLOP/B is the least it can be\n", out);
 }

@@ -7,6 +7,6 @@
 
 #include "report/operator_rows.h"
 
-void meanings_print(const struct operator_rows *rows, FILE *out);
+void meanings_print(const struct session *session, const struct operator_rows *rows, FILE *out);
 
 #endif

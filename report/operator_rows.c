@@ -66,6 +66,8 @@ static struct kernel_row kernel_row(const struct operator_row *first)
 {
     return (struct kernel_row){.op = {
                                    .kind = first->kind,
+                                   .family = first->family,
+                                   .role = first->role,
                                    .name = first->name,
                                    .device = first->device,
                                    .calls_known = true,
@@ -121,12 +123,12 @@ static struct operator_rows rows_as_they_are(const struct session *session, cons
     return rows;
 }
 
-struct operator_rows operator_rows_of(const struct session *session, const struct view *view)
+struct operator_rows operator_rows_of(const struct column_source *source, const struct view *view)
 {
-    struct operator_rows rows =
-        view->by == COLUMNS_OF_KERNEL ? operator_rows_by_kernel(session, NULL) : rows_as_they_are(session, view);
+    struct operator_rows rows = view->by == COLUMNS_OF_KERNEL ? operator_rows_by_kernel(source->session, NULL)
+                                                              : rows_as_they_are(source->session, view);
     if (view->sort)
-        columns_sort(view->sort, session, rows.rows, rows.count);
+        columns_sort(view->sort, source, rows.rows, rows.count);
     rows.shown = operator_rows_shown(view, rows.count);
     return rows;
 }

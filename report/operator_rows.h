@@ -24,7 +24,7 @@ struct operator_rows {
     struct kernel_row *merged; /* those of COLUMNS_OF_KERNEL */
 };
 
-struct operator_rows operator_rows_of(const struct session *session, const struct view *view);
+struct operator_rows operator_rows_of(const struct column_source *source, const struct view *view);
 /* By kernel, longest time first, of those operators that KEEP accepts. */
 struct operator_rows operator_rows_by_kernel(const struct session *session,
                                              bool (*keep)(const struct operator_row *op));

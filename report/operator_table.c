@@ -70,22 +70,22 @@ static void add_rest(struct text_table *table, const struct session *session, co
     text_table_add_text(table, cells, text);
 }
 
-void operator_table_print(const struct session *session, const struct view *view, const struct operator_rows *rows,
+void operator_table_print(const struct column_source *source, const struct view *view, const struct operator_rows *rows,
                           FILE *out)
 {
-    struct text_table *table = columns_table(view->by, session);
+    struct text_table *table = columns_table(view->by, source->session);
     for (size_t i = 0; i < rows->shown; i++) {
         if (view->by == COLUMNS_OF_WEIGHT) {
-            columns_add(table, view->by, session, rows->rows[i], false, NULL, COLOUR_NONE);
+            columns_add(table, view->by, source, rows->rows[i], false, NULL, COLOUR_NONE);
             continue;
         }
         const struct operator_row *op = rows->rows[i];
         bool named = view->by == COLUMNS_OF_KERNEL || !has_shape(op);
         bool mixed = view->by == COLUMNS_OF_KERNEL && ((const struct kernel_row *)rows->rows[i])->mixed;
-        columns_add(table, view->by, session, op, named, op->name,
+        columns_add(table, view->by, source, op, named, op->name,
                     mixed ? COLOUR_NONE : colour_of_bound(op->roofline.bound));
     }
     if (rows->shown < rows->count)
-        add_rest(table, session, view, rows);
+        add_rest(table, source->session, view, rows);
     text_table_close(table, view->width, view->colours, out);
 }

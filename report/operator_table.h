@@ -10,7 +10,7 @@
 #include "report/view.h"
 
 /* Prints the first rows->shown rows; what is left becomes one row with exact sums. */
-void operator_table_print(const struct session *session, const struct view *view, const struct operator_rows *rows,
+void operator_table_print(const struct column_source *source, const struct view *view, const struct operator_rows *rows,
                           FILE *out);
 
 #endif

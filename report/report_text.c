@@ -119,18 +119,18 @@ static void print_verdict(const struct session *session, const struct view *view
     colour_end(COLOUR_BOLD, view->colours, out);
 }
 
-static void print_table(const struct session *session, const struct view *view, FILE *out)
+static void print_table(const struct column_source *source, const struct view *view, FILE *out)
 {
-    struct operator_rows rows = operator_rows_of(session, view);
+    struct operator_rows rows = operator_rows_of(source, view);
     struct wrapped_text wrapped;
     if (rows.count) {
         fputc('\n', out);
-        operator_table_print(session, view, &rows, out);
+        operator_table_print(source, view, &rows, out);
     }
     if (rows.count && view->by == COLUMNS_OF_SHAPE) {
         FILE *text = wrapped_text_begin(&wrapped, view->width, FOOTER_INDENT, out);
-        meanings_print(&rows, text);
-        lookalikes_print(session, &rows, text);
+        meanings_print(source->session, &rows, text);
+        lookalikes_print(source, &rows, text);
         wrapped_text_end(&wrapped);
     }
     operator_rows_free(&rows);
@@ -149,25 +149,26 @@ static void print_simulated(const struct session *session, const struct view *vi
 }
 
 /* The answer first, then what it rests on. */
-static void print_all(const struct session *session, const struct view *view, const struct advice_list *advice,
+static void print_all(const struct column_source *source, const struct view *view, const struct advice_list *advice,
                       FILE *out)
 {
+    const struct session *session = source->session;
     struct wrapped_text wrapped;
     FILE *text = wrapped_text_begin(&wrapped, view->width, LABEL_WIDTH, out);
     print_header(session, view->width, text);
     wrapped_text_end(&wrapped);
-    print_table(session, view, out);
-    skinny_print(session, view, view->rows == SIZE_MAX ? SIZE_MAX : SKINNY_ROWS, out);
+    print_table(source, view, out);
+    skinny_print(source, view, view->rows == SIZE_MAX ? SIZE_MAX : SKINNY_ROWS, out);
     text = wrapped_text_begin(&wrapped, view->width, FOOTER_INDENT, out);
     advice_text_print(session, advice, text);
     caveats_print(session, text);
     wrapped_text_end(&wrapped);
 }
 
-static void print_skinny(const struct session *session, const struct view *view, FILE *out)
+static void print_skinny(const struct column_source *source, const struct view *view, FILE *out)
 {
-    if (skinny_any(session))
-        skinny_print(session, view, view->rows, out);
+    if (skinny_any(source->session))
+        skinny_print(source, view, view->rows, out);
     else
         fputs("\nno weight of this run is skinny or starved\n", out);
 }
@@ -175,12 +176,14 @@ static void print_skinny(const struct session *session, const struct view *view,
 bool report_text(const struct session *session, const struct view *view, FILE *out)
 {
     struct advice_list advice = advice_find(session);
+    struct column_source source = column_source_of(session);
     print_simulated(session, view, out);
     print_verdict(session, view, &advice, out);
     if (view->skinny)
-        print_skinny(session, view, out);
+        print_skinny(&source, view, out);
     else
-        print_all(session, view, &advice, out);
+        print_all(&source, view, &advice, out);
+    column_source_free(&source);
     advice_free(&advice);
     return !fflush(out) && !ferror(out);
 }

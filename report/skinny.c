@@ -42,8 +42,9 @@ static int by_most_saved(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static size_t list_of(const struct session *session, const struct view *view, const void **list)
+static size_t list_of(const struct column_source *source, const struct view *view, const void **list)
 {
+    const struct session *session = source->session;
     size_t count = 0;
     for (size_t i = 0; i < session->weight_count; i++)
         if (is_listed(&session->weights[i]))
@@ -51,16 +52,16 @@ static size_t list_of(const struct session *session, const struct view *view, co
     if (count)
         qsort(list, count, sizeof *list, by_most_saved);
     if (view->skinny && view->sort)
-        columns_sort(view->sort, session, list, count);
+        columns_sort(view->sort, source, list, count);
     return count;
 }
 
-static void print_table(const struct session *session, const struct view *view, const void **list, size_t shown,
+static void print_table(const struct column_source *source, const struct view *view, const void **list, size_t shown,
                         FILE *out)
 {
-    struct text_table *table = columns_table(COLUMNS_OF_SKINNY, session);
+    struct text_table *table = columns_table(COLUMNS_OF_SKINNY, source->session);
     for (size_t i = 0; i < shown; i++)
-        columns_add(table, COLUMNS_OF_SKINNY, session, list[i], false, NULL, COLOUR_NONE);
+        columns_add(table, COLUMNS_OF_SKINNY, source, list[i], false, NULL, COLOUR_NONE);
     text_table_close(table, view->width, view->colours, out);
 }
 
@@ -80,8 +81,9 @@ static void print_caps(const struct session *session, const void **list, size_t 
     }
 }
 
-static void print_group(const struct session *session, const struct sibling_group *group, FILE *out)
+static void print_group(const struct column_source *source, const struct sibling_group *group, FILE *out)
 {
+    const struct session *session = source->session;
     char before[FORMAT_BYTES], after[FORMAT_BYTES], each[FORMAT_BYTES], all[FORMAT_BYTES], share[FORMAT_BYTES];
     char times[FORMAT_BYTES], bytes[FORMAT_BYTES];
     fprintf(out, "  M %" PRId64 "  K %" PRId64 "  N ", group->m, group->k);
@@ -92,7 +94,7 @@ static void print_group(const struct session *session, const struct sibling_grou
             format_intensity(before, group->intensity), format_intensity(after, group->intensity_fused),
             format_megabytes(bytes, group->bytes_saved), format_duration(each, group->roof_ns - group->roof_fused_ns),
             format_duration(all, group->saved_ns));
-    double busy = columns_busy_share(session, group->device, group->saved_ns);
+    double busy = columns_busy_share(source, group->device, group->saved_ns);
     if (!isnan(busy))
         fprintf(out, " (%s %%)", format_gain(share, busy));
     if (!isnan(group->fill) && !isnan(group->fill_fused) && group->fill < 1)
@@ -110,8 +112,9 @@ static bool group_is_listed(const struct session *session, const struct sibling_
     return group->saved_ns > 0;
 }
 
-static void print_groups(const struct session *session, size_t at_most, FILE *out)
+static void print_groups(const struct column_source *source, size_t at_most, FILE *out)
 {
+    const struct session *session = source->session;
     size_t printed = 0, left = 0;
     for (size_t i = 0; i < session->sibling_group_count; i++) {
         if (!group_is_listed(session, &session->sibling_groups[i]))
@@ -122,30 +125,32 @@ static void print_groups(const struct session *session, size_t at_most, FILE *ou
         }
         if (!printed++)
             fputs("  read the same activation, so could be one GEMM:\n", out);
-        print_group(session, &session->sibling_groups[i], out);
+        print_group(source, &session->sibling_groups[i], out);
     }
     if (left)
         fprintf(out, "  (%zu more: --skinny)\n", left);
 }
 
-void skinny_print(const struct session *session, const struct view *view, size_t at_most, FILE *out)
+void skinny_print(const struct column_source *source, const struct view *view, size_t at_most, FILE *out)
 {
+    const struct session *session = source->session;
     enum { INDENT = 4 };
     const void **list = allocate(session->weight_count + 1, sizeof *list);
-    size_t count = list_of(session, view, list), shown = count > at_most ? at_most : count;
+    size_t count = list_of(source, view, list), shown = count > at_most ? at_most : count;
     struct wrapped_text wrapped;
     if (count) {
         FILE *text = wrapped_text_begin(&wrapped, view->width, 0, out);
-        fputs("\nskinny or starved weights (N x K); from BATCH on, what that would save at the roof, % of busy time:\n",
-              text);
+        fprintf(text,
+                "\nskinny or starved weights (N x K); from BATCH on, what that would save at the roof, %% of %s:\n",
+                source->by_roof ? "the time at the roof" : "busy time");
         wrapped_text_end(&wrapped);
-        print_table(session, view, list, shown, out);
+        print_table(source, view, list, shown, out);
     }
     FILE *text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
     if (shown < count)
         fprintf(text, "  (%zu more: --skinny)\n", count - shown);
     print_caps(session, list, shown, text);
-    print_groups(session, at_most, text);
+    print_groups(source, at_most, text);
     wrapped_text_end(&wrapped);
     free(list);
 }

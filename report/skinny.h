@@ -12,6 +12,6 @@ bool skinny_any(const struct session *session);
 
 /* A heading, a table with what could be saved at the roof, in % of busy time, and below it what caps a weight and which of
  * them read the same activation. AT_MOST: rows of each, SIZE_MAX for all. */
-void skinny_print(const struct session *session, const struct view *view, size_t at_most, FILE *out);
+void skinny_print(const struct column_source *source, const struct view *view, size_t at_most, FILE *out);
 
 #endif

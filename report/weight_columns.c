@@ -16,21 +16,21 @@ static const struct weight_row *weight_of(const void *row)
 
 /* ---- numbers ---- */
 
-static double value_share(const struct session *session, const void *row)
+static double value_share(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return weight_of(row)->timed ? weight_of(row)->share : NAN;
 }
 
-static double value_time(const struct session *session, const void *row)
+static double value_time(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return weight_of(row)->timed ? (double)weight_of(row)->time_ns : NAN;
 }
 
-static double value_calls(const struct session *session, const void *row)
+static double value_calls(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return (double)weight_of(row)->executions;
 }
 
@@ -39,124 +39,124 @@ static double size_value(int64_t size)
     return size >= 0 ? (double)size : NAN;
 }
 
-static double value_n(const struct session *session, const void *row)
+static double value_n(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return size_value(weight_of(row)->n);
 }
 
-static double value_k(const struct session *session, const void *row)
+static double value_k(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return size_value(weight_of(row)->k);
 }
 
-static double value_p50(const struct session *session, const void *row)
+static double value_p50(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return size_value(weight_of(row)->m_p50);
 }
 
-static double value_p90(const struct session *session, const void *row)
+static double value_p90(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return size_value(weight_of(row)->m_p90);
 }
 
-static double value_star(const struct session *session, const void *row)
+static double value_star(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return weight_of(row)->rows_at_ridge;
 }
 
-static double value_below(const struct session *session, const void *row)
+static double value_below(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return isnan(weight_of(row)->time_below) ? weight_of(row)->executions_below : weight_of(row)->time_below;
 }
 
-static double value_fill(const struct session *session, const void *row)
+static double value_fill(const struct column_source *source, const void *row)
 {
-    (void)session;
+    (void)source;
     return weight_of(row)->fill;
 }
 
-static double value_gain(const struct session *session, const void *row)
+static double value_gain(const struct column_source *source, const void *row)
 {
     const struct weight_row *weight = row;
     double gain = 0;
     for (size_t i = 0; i < weight->operator_count; i++)
-        gain += session->operators[weight->operators[i]].gain_ns;
-    return weight->timed ? columns_busy_share(session, weight->device, gain) : NAN;
+        gain += source->session->operators[weight->operators[i]].gain_ns;
+    return weight->timed ? columns_busy_share(source, weight->device, gain) : NAN;
 }
 
-/* Of busy time; where nothing was timed that is not known. */
-static double saved_share(const struct session *session, const void *row, enum weight_change change)
+/* Of busy time, or where nothing was timed of the time at the roof. */
+static double saved_share(const struct column_source *source, const void *row, enum weight_change change)
 {
-    return columns_busy_share(session, weight_of(row)->device, weight_of(row)->saved_ns[change]);
+    return columns_busy_share(source, weight_of(row)->device, weight_of(row)->saved_ns[change]);
 }
 
-static double value_batch(const struct session *session, const void *row)
+static double value_batch(const struct column_source *source, const void *row)
 {
-    return saved_share(session, row, WEIGHT_BATCH);
+    return saved_share(source, row, WEIGHT_BATCH);
 }
 
-static double value_fuse(const struct session *session, const void *row)
+static double value_fuse(const struct column_source *source, const void *row)
 {
-    return saved_share(session, row, WEIGHT_FUSE);
+    return saved_share(source, row, WEIGHT_FUSE);
 }
 
-static double value_split(const struct session *session, const void *row)
+static double value_split(const struct column_source *source, const void *row)
 {
-    return saved_share(session, row, WEIGHT_SPLIT_K);
+    return saved_share(source, row, WEIGHT_SPLIT_K);
 }
 
-static double value_8_bit(const struct session *session, const void *row)
+static double value_8_bit(const struct column_source *source, const void *row)
 {
-    return saved_share(session, row, WEIGHT_8_BIT);
+    return saved_share(source, row, WEIGHT_8_BIT);
 }
 
-static double value_4_bit(const struct session *session, const void *row)
+static double value_4_bit(const struct column_source *source, const void *row)
 {
-    return saved_share(session, row, WEIGHT_4_BIT);
+    return saved_share(source, row, WEIGHT_4_BIT);
 }
 
 /* ---- cells ---- */
 
-static void print_device(const struct session *session, const void *row, char *cell)
+static void print_device(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_size(cell, weight_of(row)->device);
 }
 
-static void print_share(const struct session *session, const void *row, char *cell)
+static void print_share(const struct column_source *source, const void *row, char *cell)
 {
-    format_share(cell, value_share(session, row));
+    format_share(cell, value_share(source, row));
 }
 
-static void print_time(const struct session *session, const void *row, char *cell)
+static void print_time(const struct column_source *source, const void *row, char *cell)
 {
-    format_duration(cell, value_time(session, row));
+    format_duration(cell, value_time(source, row));
 }
 
-static void print_calls(const struct session *session, const void *row, char *cell)
+static void print_calls(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_count(cell, weight_of(row)->executions);
 }
 
-static void print_n(const struct session *session, const void *row, char *cell)
+static void print_n(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     if (weight_of(row)->batch > 1)
         snprintf(cell, COLUMN_CELL_BYTES, "%" PRId64 "x %" PRId64, weight_of(row)->batch, weight_of(row)->n);
     else
         format_size(cell, weight_of(row)->n);
 }
 
-static void print_k(const struct session *session, const void *row, char *cell)
+static void print_k(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_size(cell, weight_of(row)->k);
 }
 
@@ -169,83 +169,83 @@ void columns_weight_types(const struct session *session, const struct weight_row
         strcpy(cell, FORMAT_UNKNOWN);
 }
 
-static void print_types(const struct session *session, const void *row, char *cell)
+static void print_types(const struct column_source *source, const void *row, char *cell)
 {
-    columns_weight_types(session, row, cell);
+    columns_weight_types(source->session, row, cell);
 }
 
-static void print_p50(const struct session *session, const void *row, char *cell)
+static void print_p50(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_size(cell, weight_of(row)->m_p50);
 }
 
-static void print_p90(const struct session *session, const void *row, char *cell)
+static void print_p90(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     format_size(cell, weight_of(row)->m_p90);
 }
 
-static void print_star(const struct session *session, const void *row, char *cell)
+static void print_star(const struct column_source *source, const void *row, char *cell)
 {
-    (void)session;
+    (void)source;
     if (isinf(weight_of(row)->rows_at_ridge))
         strcpy(cell, "never");
     else
         format_intensity(cell, weight_of(row)->rows_at_ridge);
 }
 
-static void print_below(const struct session *session, const void *row, char *cell)
+static void print_below(const struct column_source *source, const void *row, char *cell)
 {
-    format_share(cell, value_below(session, row));
+    format_share(cell, value_below(source, row));
 }
 
-static void print_side(const struct session *session, const void *row, char *cell)
+static void print_side(const struct column_source *source, const void *row, char *cell)
 {
     const char *name = gemm_side_name(weight_of(row)->short_side);
-    (void)session;
+    (void)source;
     strcpy(cell, name ? name : FORMAT_UNKNOWN);
 }
 
 /* Blocks and SMs; persistent kernels launch as many as there are SMs whatever the work, so there is nothing to say. */
-static void print_fill(const struct session *session, const void *row, char *cell)
+static void print_fill(const struct column_source *source, const void *row, char *cell)
 {
     const struct weight_row *weight = row;
-    (void)session;
+    (void)source;
     if (isnan(weight->fill) || !weight->blocks || weight->sm_count <= 0)
         strcpy(cell, FORMAT_UNKNOWN);
     else
         snprintf(cell, COLUMN_CELL_BYTES, "%" PRIu64 "/%" PRId32, weight->blocks, weight->sm_count);
 }
 
-static void print_gain(const struct session *session, const void *row, char *cell)
+static void print_gain(const struct column_source *source, const void *row, char *cell)
 {
-    format_gain(cell, value_gain(session, row));
+    format_gain(cell, value_gain(source, row));
 }
 
-static void print_batch(const struct session *session, const void *row, char *cell)
+static void print_batch(const struct column_source *source, const void *row, char *cell)
 {
-    format_gain(cell, value_batch(session, row));
+    format_gain(cell, value_batch(source, row));
 }
 
-static void print_fuse(const struct session *session, const void *row, char *cell)
+static void print_fuse(const struct column_source *source, const void *row, char *cell)
 {
-    format_gain(cell, value_fuse(session, row));
+    format_gain(cell, value_fuse(source, row));
 }
 
-static void print_split(const struct session *session, const void *row, char *cell)
+static void print_split(const struct column_source *source, const void *row, char *cell)
 {
-    format_gain(cell, value_split(session, row));
+    format_gain(cell, value_split(source, row));
 }
 
-static void print_8_bit(const struct session *session, const void *row, char *cell)
+static void print_8_bit(const struct column_source *source, const void *row, char *cell)
 {
-    format_gain(cell, value_8_bit(session, row));
+    format_gain(cell, value_8_bit(source, row));
 }
 
-static void print_4_bit(const struct session *session, const void *row, char *cell)
+static void print_4_bit(const struct column_source *source, const void *row, char *cell)
 {
-    format_gain(cell, value_4_bit(session, row));
+    format_gain(cell, value_4_bit(source, row));
 }
 
 /* clang-format off */

@@ -356,6 +356,17 @@ static void test_untimed(void **state)
     advice_free(&list);
 }
 
+/* Once 8 bits make it compute-bound, 4 add nothing. */
+static void test_4_bit_where_8_do(void **state)
+{
+    (void)state;
+    reset();
+    scene_bits(true);
+    weight.saved_ns[WEIGHT_4_BIT] = weight.saved_ns[WEIGHT_8_BIT];
+    assert_true(saved_by("weights_8_bit") > 0);
+    assert_true(saved_by("weights_4_bit") == 0);
+}
+
 static void test_no_roof(void **state)
 {
     (void)state;
@@ -437,17 +448,12 @@ static void test_verdict_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_fires_and_is_silent),
-        cmocka_unit_test(test_every_row_has_a_scene),
-        cmocka_unit_test(test_ranked_and_bounded),
-        cmocka_unit_test(test_attention_by_name_alone),
-        cmocka_unit_test(test_idle_of_a_simulated_gpu),
-        cmocka_unit_test(test_untimed),
-        cmocka_unit_test(test_no_roof),
-        cmocka_unit_test(test_verdict_of_a_bound_run),
-        cmocka_unit_test(test_verdict_of_unknown_kernels),
-        cmocka_unit_test(test_verdict_of_a_waiting_gpu),
-        cmocka_unit_test(test_verdict_without_times),
+        cmocka_unit_test(test_each_fires_and_is_silent), cmocka_unit_test(test_every_row_has_a_scene),
+        cmocka_unit_test(test_ranked_and_bounded),       cmocka_unit_test(test_attention_by_name_alone),
+        cmocka_unit_test(test_idle_of_a_simulated_gpu),  cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_4_bit_where_8_do),         cmocka_unit_test(test_no_roof),
+        cmocka_unit_test(test_verdict_of_a_bound_run),   cmocka_unit_test(test_verdict_of_unknown_kernels),
+        cmocka_unit_test(test_verdict_of_a_waiting_gpu), cmocka_unit_test(test_verdict_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
