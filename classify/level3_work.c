@@ -68,9 +68,10 @@ static struct count count_side(const struct level3_routine *routine, const struc
 {
     double m = (double)model->m, n = (double)model->n;
     double side = model->side == 0 ? m : n, other = model->side == 0 ? n : m;
+    double of_diagonal = routine->shape == LEVEL3_TRIANGLE && model->diagonal == LEVEL3_DIAGONAL_UNIT ? 0 : side;
+    struct count count = {.a = triangle(side - 1) + of_diagonal, .b = m * n, .output = m * n};
     bool whole = routine->shape == LEVEL3_SIDE;
-    struct count count = {.a = triangle(side), .b = m * n, .output = m * n};
-    count.multiplications = other * (whole ? side * side : triangle(side));
+    count.multiplications = other * (whole ? side * side : count.a);
     count.additions = other * (whole ? side * side : triangle(side - 1));
     return count;
 }
@@ -81,7 +82,7 @@ static struct count count_rank(const struct level3_routine *routine, const struc
     return (struct count){products, products, n * k, n * k, triangle(n)};
 }
 
-bool level3_work(const struct level3_model *model, const char *entry_name, double *flops, double *bytes)
+bool level3_work(const struct level3_model *model, const char *entry_name, struct level3_work *work)
 {
     const struct level3_routine *routine = find_routine(entry_name);
     if (!routine || !(model->batch >= 0) || model->n < 0)
@@ -90,10 +91,10 @@ bool level3_work(const struct level3_model *model, const char *entry_name, doubl
     if (rank ? model->k < 0 : model->m < 0 || model->side > 1)
         return false;
     struct count count = rank ? count_rank(routine, model) : count_side(routine, model);
-    *flops = *bytes = 0;
+    *work = (struct level3_work){.at_most = routine->shape == LEVEL3_TRIANGLE && !model->diagonal};
     if (count.output == 0 || model->batch == 0)
         return true;
-    *flops =
+    work->flops =
         model->batch * (count.multiplications * (model->complex ? 6 : 1) + count.additions * (model->complex ? 2 : 1));
     double bits = count.output * model->batch * model->d_bits;
     if (count.a > 0)
@@ -102,6 +103,6 @@ bool level3_work(const struct level3_model *model, const char *entry_name, doubl
         bits += count.b * model->b_matrices * model->b_bits;
     if (routine->has_beta && model->reads_c)
         bits += count.output * model->batch * model->c_bits;
-    *bytes = bits / 8;
+    work->bytes = bits / 8;
     return true;
 }

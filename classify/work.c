@@ -286,6 +286,7 @@ static void level3_of_signature(const struct trace_signature *s, const char *ent
         .k = s->k,
         .batch = (double)s->batch,
         .side = s->side,
+        .diagonal = (enum level3_diagonal)(s->diagonal <= LEVEL3_DIAGONAL_UNIT ? s->diagonal : LEVEL3_DIAGONAL_UNKNOWN),
         .complex = is_complex(w),
         .reads_c = reads_c(s),
         .a_bits = type_bits(w->type[OPERAND_A]),
@@ -295,14 +296,21 @@ static void level3_of_signature(const struct trace_signature *s, const char *ent
         .a_matrices = distinct_matrices(s, OPERAND_A),
         .b_matrices = distinct_matrices(s, OPERAND_B),
     };
-    w->shape_known = level3_work(&model, entry_name, &w->flops, &w->bytes);
+    struct level3_work found;
+    w->shape_known = level3_work(&model, entry_name, &found);
+    if (!w->shape_known)
+        return;
+    w->flops = found.flops;
+    w->bytes = found.bytes;
+    if (found.at_most)
+        w->provenance = TRACE_AT_MOST;
 }
 
 static enum trace_provenance work_provenance(const struct trace_signature *s, const struct work *w)
 {
     if (s->provenance < TRACE_EXACT || s->provenance > TRACE_NONE || !w->shape_known)
         return s->provenance == TRACE_NAME_ONLY ? TRACE_NAME_ONLY : TRACE_NONE;
-    bool at_most = is_beta_unread(s) || may_share_bytes(s);
+    bool at_most = w->provenance == TRACE_AT_MOST || is_beta_unread(s) || may_share_bytes(s);
     return at_most && s->provenance < TRACE_AT_MOST ? TRACE_AT_MOST : (enum trace_provenance)s->provenance;
 }
 
@@ -348,7 +356,7 @@ void work_of_signature(const struct trace_signature *signature, const char *entr
 
 static bool is_idle(const struct trace_group *group)
 {
-    return group->batch <= 0 || group->m <= 0 || group->n <= 0;
+    return group->batch == 0 || group->m == 0 || group->n == 0;
 }
 
 /* GROUP as a call of its own, its matrices found by pointers. */
@@ -389,7 +397,9 @@ void work_of_groups(const struct trace_signature *signature, const struct trace_
     work->flops_per_row = work->bytes_per_row = work->bytes_fixed = NAN;
     work->model = (struct gemm_model){.batch = TRACE_UNKNOWN};
     work->weight = WORK_WEIGHT_NONE;
-    work->shape_known = true;
+    work->shape_known = !isnan(work->flops);
+    if (!work->shape_known)
+        return;
     work->provenance = at_most ? TRACE_AT_MOST : (enum trace_provenance)signature->provenance;
 }
 

@@ -277,6 +277,10 @@ static void test_call_with_groups(void **state)
     /* Nothing but idle groups: nothing, and that is known. */
     work_of_groups(&s, groups + 2, 3, &w);
     assert_true(w.shape_known && w.flops == 0 && w.bytes == 0 && isnan(w.intensity));
+    /* A size that no program passes: not nothing. */
+    const struct trace_group negative = {.m = -1, .n = 41, .k = 43, .batch = 3};
+    work_of_groups(&s, &negative, 1, &w);
+    assert_true(!w.shape_known && isnan(w.flops) && isnan(w.bytes));
     /* One size, one beta: the same as a batch of as many. */
     s.m = 37;
     s.k = 43;
@@ -295,6 +299,28 @@ static void test_call_with_groups(void **state)
     work_of_groups(&s, betas, 2, &w);
     assert_true(w.bytes == 4.0 * (9 * (37 * 43 + 43 * 41 + 37 * 41) + 2 * 37 * 41));
     assert_int_equal(w.model.batch, TRACE_UNKNOWN);
+}
+
+/* 30 x 20 with a triangle of 30 on the left: with a unit diagonal 20 * 30 * 29 / 2 multiplications and as many additions, and
+ * 435 elements of A. Where the record doesn't say, the stored diagonal is the maximum. */
+static void test_diagonal(void **state)
+{
+    struct trace_signature s = gemm(30, 20, 10, R32F, C32);
+    struct work w;
+    (void)state;
+    s.kind = TRACE_CALL_LEVEL3;
+    work_of_signature(&s, "cublasStrmm_v2", &w);
+    assert_true(w.flops == 18000 && w.bytes == 4.0 * (465 + 600 + 600));
+    assert_int_equal(w.provenance, TRACE_AT_MOST);
+    s.diagonal = 1;
+    work_of_signature(&s, "cublasStrmm_v2", &w);
+    assert_true(w.flops == 18000);
+    assert_int_equal(w.provenance, TRACE_EXACT);
+    s.diagonal = 2;
+    work_of_signature(&s, "cublasStrsm_v2", &w);
+    assert_true(w.flops == 17400 && w.bytes == 4.0 * (435 + 600 + 600));
+    work_of_signature(&s, "cublasSsymm_v2", &w); /* has no such thing */
+    assert_true(w.bytes == 4.0 * (465 + 600 + 600));
 }
 
 static void test_mixed_sizes_at_the_ridge(void **state)
@@ -576,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_gemv),
         cmocka_unit_test(test_level3),
         cmocka_unit_test(test_call_with_groups),
+        cmocka_unit_test(test_diagonal),
         cmocka_unit_test(test_mixed_sizes_at_the_ridge),
         cmocka_unit_test(test_roles_exchanged),
         cmocka_unit_test(test_sizes_of_nothing),

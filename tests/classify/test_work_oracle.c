@@ -401,10 +401,12 @@ static void run_triangular(struct triangle_call *c, int64_t matrix)
             for (int64_t p = 0; p < side; p++) {
                 if (c->upper ? p < i : p > i)
                     continue;
-                touch_triangle(c, i, p, matrix);
                 c->s.side ? touch_rectangle(c, B, v, p, matrix) : touch_rectangle(c, B, p, v, matrix);
-                c->multiplications++; /* of the diagonal in trsm: the division */
                 terms++;
+                if (p == i && c->s.diagonal == 2) /* known to be 1 */
+                    continue;
+                touch_triangle(c, i, p, matrix);
+                c->multiplications++; /* of the diagonal in trsm: the division */
             }
             c->additions += (uint64_t)(terms - 1); /* sums of products; subtractions from b */
             write_output(c, c->s.side ? v : i, c->s.side ? i : v, matrix, false);
@@ -471,6 +473,7 @@ static void test_level3(void **state)
         c.s.provenance = TRACE_EXACT;
         c.s.beta = (uint8_t)(chance(50) ? TRACE_SCALAR_ZERO : TRACE_SCALAR_OTHER);
         c.s.side = (uint8_t)pick(0, 1);
+        c.s.diagonal = (uint8_t)(routine == 2 || routine == 3 ? pick(1, 2) : 0);
         c.s.m = pick(0, 9);
         c.s.n = pick(0, 9);
         c.s.k = pick(0, 9);
