@@ -3,6 +3,7 @@
  * identifiers, and words in them: a part of a word would find "norm" in "normal" and "fill" in "prefill". */
 #include "classify/kernel_families.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "classify/kernel_name.h"
@@ -91,13 +92,40 @@ static bool has_other_word(const char *name, struct kernel_word function, const 
     return false;
 }
 
+/* A bit for each letter, in either case, and digit in it. */
+static uint64_t letters_of(const char *text, size_t bytes)
+{
+    uint64_t letters = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned c = (unsigned char)text[i], lower = c | 0x20;
+        if (lower >= 'a' && lower <= 'z')
+            letters |= 1ull << (lower - 'a');
+        else if (c >= '0' && c <= '9')
+            letters |= 1ull << (26 + c - '0');
+    }
+    return letters;
+}
+
+/* Of every row's function. Most rows ask for a letter that a name does not have, and need no closer look. */
+static const uint64_t *row_letters(void)
+{
+    static uint64_t letters[sizeof rows / sizeof rows[0]];
+    static bool known;
+    for (size_t i = 0; !known && i < sizeof rows / sizeof rows[0]; i++)
+        letters[i] = letters_of(rows[i].function, strlen(rows[i].function));
+    known = true;
+    return letters;
+}
+
 const struct kernel_family_row *kernel_family_find(const char *name)
 {
     if (!name || !*name)
         return NULL;
     struct kernel_word function = kernel_name_function(name);
+    const uint64_t *asked = row_letters();
+    uint64_t letters = letters_of(function.begin, function.bytes);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (kernel_word_matches(function, rows[i].function) &&
+        if (!(asked[i] & ~letters) && kernel_word_matches(function, rows[i].function) &&
             (!rows[i].inside || has_other_word(name, function, rows[i].inside)))
             return &rows[i];
     return NULL;
