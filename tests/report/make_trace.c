@@ -32,8 +32,8 @@ static struct {
     char path[4096];
     long keep; /* bytes to keep, -1 all */
     uint32_t blocks;
-    uint32_t used; /* of the last block */
-    uint32_t pid;
+    uint32_t used;     /* of the last block */
+    uint32_t pid, tid; /* tid 0: the process's first thread */
     uint64_t incarnation;
     bool open;
 } file;
@@ -73,7 +73,7 @@ static void begin_block(enum trace_block_kind kind)
     header->state = TRACE_BLOCK_OPEN;
     header->process_id_hash = file.incarnation;
     header->pid = file.pid;
-    header->tid = file.pid;
+    header->tid = file.tid ? file.tid : file.pid;
     header->sequence = file.blocks;
     header->clock = TRACE_CLOCK_MONOTONIC;
     header->ticks_per_second = 1000000000;
@@ -483,7 +483,7 @@ static uint64_t name_id_of(void)
     return name ? find_thing(name)->id : 0;
 }
 
-/* call SIG [times=N] [kernels=N name=NAME ns=N grid=X,Y,Z device=N gap=N] */
+/* call SIG [times=N] [stream=N a=ADDRESS b=ADDRESS d=ADDRESS] [kernels=N name=NAME ns=N grid=X,Y,Z device=N gap=N] */
 static void statement_call(void)
 {
     struct thing *thing = find_thing(words[1]);
@@ -493,6 +493,10 @@ static void statement_call(void)
         struct trace_call *r = reserve(TRACE_RECORD_CALL, sizeof *r);
         r->signature_offset = thing->offset;
         r->start_ticks = clock_ns;
+        r->stream = (uint64_t)number_of("stream", 7);
+        r->operand[0] = (uint64_t)number_of("a", 0);
+        r->operand[1] = (uint64_t)number_of("b", 0);
+        r->operand[2] = (uint64_t)number_of("d", 0);
         r->call_id = next_call_id++;
         uint64_t call_id = r->call_id;
         for (long long k = 0; k < kernels; k++)
@@ -511,7 +515,7 @@ static void statement_failed(void)
     r->call_id = next_call_id++;
 }
 
-/* launch NAME [times=N] [kernels=0] [parent=ID] [ns= grid= device= gap=] */
+/* launch NAME [times=N] [kernels=0] [parent=ID] [stream= ns= grid= device= gap=] */
 static void statement_launch(void)
 {
     struct thing *name = find_thing(words[1]);
@@ -533,6 +537,7 @@ static void statement_launch(void)
         struct trace_launch *r = reserve(TRACE_RECORD_LAUNCH, sizeof *r);
         r->shape_offset = name->offset;
         r->start_ticks = clock_ns;
+        r->stream = (uint64_t)number_of("stream", 7);
         r->call_id = next_call_id++;
         r->parent_call_id = (uint64_t)number_of("parent", 0);
         uint64_t call_id = r->call_id;
@@ -636,9 +641,10 @@ static void run_statement(const char *folder)
         statement_file(folder);
     else if (!strcmp(words[0], "text_file") && word_count > 2)
         statement_text_file(folder);
-    else if (!strcmp(words[0], "block"))
+    else if (!strcmp(words[0], "block")) {
+        file.tid = (uint32_t)number_of("tid", file.tid);
         begin_block(TRACE_BLOCK_RECORDS);
-    else if (!strcmp(words[0], "sealed"))
+    } else if (!strcmp(words[0], "sealed"))
         seal = true;
     else if (!strcmp(words[0], "wait"))
         clock_ns += (uint64_t)number_of("ns", 0);
