@@ -42,24 +42,26 @@ void *operand(int index)
     return memory + (1 << 16) * index;
 }
 
+/* Behind a real scalar lies what would make it another one, were it read as complex. */
 const void *scalar(int which, int type)
 {
-    static const float singles[3][2] = {{1, 0}, {-0.0f, 0}, {0, 1}}, real_other = 0.5f;
-    static const double doubles[3][2] = {{1, 0}, {-0.0, 0}, {0, 1}}, double_other = 0.5;
+    static const float complexes[3][2] = {{1, 0}, {-0.0f, 0}, {0, 1}}, reals[3][2] = {{1, 7}, {-0.0f, 7}, {0.5f, 7}};
+    static const double wide_complexes[3][2] = {{1, 0}, {-0.0, 0}, {0, 1}},
+                        wide_reals[3][2] = {{1, 7}, {-0.0, 7}, {0.5, 7}};
     static const unsigned short halves[3] = {0x3c00, 0x8000, 0x3800};
     if (which == SCALAR_device)
         return no_access;
     switch (type) {
     case VENDOR_R_64F:
-        return which == SCALAR_other ? &double_other : doubles[which];
+        return wide_reals[which];
     case VENDOR_C_64F:
-        return doubles[which];
+        return wide_complexes[which];
     case VENDOR_R_16F:
         return &halves[which];
     case VENDOR_C_32F:
-        return singles[which];
+        return complexes[which];
     default:
-        return which == SCALAR_other ? &real_other : singles[which];
+        return reals[which];
     }
 }
 

@@ -360,6 +360,14 @@ def check_ledger_line(call, record, line):
         problem(f"{where}: the ledger says beta is {args['beta_kind']}, recorded {record['beta']}")
 
 
+def check_nested(lines):
+    """Of the entries that have one to call, each called it: else nothing was shown."""
+    inside = {l["function"] for l in lines if l["type"] == "call" and l["nested"]}
+    for function in ("cublasLtMatmul", "cublasGemmEx", "cublasSgemm_v2_64", "cublasZherkx_64", "cublasCtrsm_v2_64"):
+        if function not in inside:
+            problem(f"no call of {function} was nested")
+
+
 def check_ledger(calls, records, launched, path):
     for call in calls:  # but for missing pointers, the simulator takes every call: a test of refusals alone would show nothing
         if call["null"] == "-" and call["status"]:
@@ -397,6 +405,7 @@ def main():
     parser.add_argument("--math-mode", type=int, default=0)
     parser.add_argument("--kernel", default="test_kernel")
     parser.add_argument("--ledger")
+    parser.add_argument("--nested", action="store_true", help="on a device that says gemm_nested")
     options = parser.parse_args()
     device = {"stream": options.stream, "math_mode": options.math_mode, "kernel": options.kernel}
     if options.stream is None:
@@ -426,6 +435,8 @@ def main():
         problem(f"{len(launches) - len(good)} launches failed, the slots say {sum(s['launches_failed'] for s in slots)}")
     if options.ledger:
         check_ledger(library, recorded, launched, options.ledger)
+        if options.nested:
+            check_nested([json.loads(line) for line in open(options.ledger)])
     for text in problems[:40]:
         print(text)
     if problems:
