@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A name that fits no row is compared again by letters and digits alone, with the rows' names and the vendors' own: first as
- * their start, then as any part, then with a few letters wrong. */
+ * the whole, then as their start, then as any part, then with a few letters wrong. */
 #include "cli/gpu_names.h"
 
 #include <ctype.h>
@@ -21,6 +21,11 @@ static void squeeze(const char *text, char out[LONGEST_NAME])
         if (isalnum((unsigned char)*text))
             out[length++] = (char)tolower((unsigned char)*text);
     out[length] = '\0';
+}
+
+static bool is_all(const char *typed, const char *known)
+{
+    return strcmp(known, typed) == 0;
 }
 
 static bool starts(const char *typed, const char *known)
@@ -78,7 +83,7 @@ static int collect(const char *typed, comparison *matches, const char *keys[MOST
 
 static void refuse(const char *name, const char *command)
 {
-    static comparison *const comparisons[] = {starts, is_part, nearly_is};
+    static comparison *const comparisons[] = {is_all, starts, is_part, nearly_is};
     const char *keys[MOST_SUGGESTED];
     char typed[LONGEST_NAME], list[MOST_SUGGESTED * LONGEST_NAME] = "";
     int found = 0;
