@@ -43,9 +43,11 @@ static double above_roof_ns(const struct operator_row *op)
     return (double)op->time_ns * (1 - op->roofline.roof_fraction);
 }
 
-static double saved_on_path(const struct session *session, const struct operator_row *op, enum gpu_path path)
+/* On another path, with BYTES times the bytes. */
+static double saved_on_path(const struct session *session, const struct operator_row *op, enum gpu_path path,
+                            double bytes)
 {
-    double now = op->t_roof_ns, then = roof_ns(roofs_of(session, op->device), op->flops, op->bytes, path);
+    double now = op->t_roof_ns, then = roof_ns(roofs_of(session, op->device), op->flops, bytes * op->bytes, path);
     return at_most(now - then, op);
 }
 
@@ -119,7 +121,8 @@ static double saved_by_tensor_cores(const struct session *session, size_t index)
         op->work.type[0].type != NUMBER_FP32 || op->signature.type_compute == CUBLAS_COMPUTE_32F_PEDANTIC ||
         op->signature.math_mode == CUBLAS_PEDANTIC_MATH)
         return NAN;
-    return saved_on_path(session, op, GPU_PATH_TF32);
+    double tf32 = saved_on_path(session, op, GPU_PATH_TF32, 1), bf16 = saved_on_path(session, op, GPU_PATH_BF16, 0.5);
+    return fmax(tf32, bf16); /* whichever is known, where one isn't */
 }
 
 static double saved_by_fp16_accumulate(const struct session *session, size_t index)
@@ -127,7 +130,7 @@ static double saved_by_fp16_accumulate(const struct session *session, size_t ind
     const struct operator_row *op = &session->operators[index];
     if (!op->of_call || op->kind != OPERATOR_GEMM || op->work.path != GPU_PATH_FP16)
         return NAN;
-    return saved_on_path(session, op, GPU_PATH_FP16_ACC16);
+    return saved_on_path(session, op, GPU_PATH_FP16_ACC16, 1);
 }
 
 static bool is_misaligned(const struct operator_row *op)
@@ -290,7 +293,7 @@ static const struct advice_row rows[] = {
     {.id = "batch", .lever = "more rows in each call", .kind = ADVICE_WEIGHT, .saved_ns = saved_by_batch,
      .text = "More rows in each call: the weight is read once per call, however many rows it serves. Batch more "
              "requests, or verify several speculated tokens at once.",
-     .detail = "M {m_p50} at the median, compute-bound from {m_star} on",
+     .detail = "M {m_p50} at the median, M* {m_star}",
      .source = "Williams et al. 2009, Roofline; " MATMUL_GUIDE},
     {.id = "fuse_siblings", .lever = "fusing GEMMs that read the same activation", .kind = ADVICE_SIBLINGS,
      .saved_ns = saved_by_fuse,
@@ -320,7 +323,7 @@ static const struct advice_row rows[] = {
              "(8-bit activations), or fuse with what comes before or behind, so that they stay on the chip.",
      .detail = "{limited_by} caps it at {intensity_limit} FLOP/B",
      .source = MATMUL_GUIDE},
-    {.id = "tensor_cores", .lever = "TF32 for fp32 GEMMs", .kind = ADVICE_OPERATOR, .saved_ns = saved_by_tensor_cores,
+    {.id = "tensor_cores", .lever = "tensor cores for fp32 GEMMs", .kind = ADVICE_OPERATOR, .saved_ns = saved_by_tensor_cores,
      .text = "fp32 GEMMs run on FMA units: allow TF32 (torch.backends.cuda.matmul.allow_tf32, CUBLAS_TF32_TENSOR_OP_MATH) "
              "or load the model in bf16. TF32 keeps 10 bits of mantissa.",
      .source = CUBLAS_DOCS "#cublasmath-t; NVIDIA A100 white paper"},

@@ -308,7 +308,8 @@ static const struct column shape_columns[] = {
     {.title = "%TIME",   .key = "share", .print = print_share, .value = value_share},
     {.title = "TIME",    .key = "time", .print = print_time, .value = value_time},
     {.title = "CALLS",   .key = "calls", .print = print_calls, .value = value_calls},
-    {.title = "KIND",    .key = "kind", .print = print_kind, .identity = true, .left = true, .ascending = true},
+    {.title = "KIND",    .key = "kind", .print = print_kind, .identity = true, .left = true, .loose = true,
+     .ascending = true},
     {.title = "M",       .key = "m", .print = print_m, .value = value_m, .identity = true, .shape = true},
     {.title = "N",       .key = "n", .print = print_n, .value = value_n, .identity = true, .shape = true},
     {.title = "K",       .key = "k", .print = print_k, .value = value_k, .identity = true, .shape = true},
@@ -378,6 +379,7 @@ struct text_table *columns_table(enum columns_of of, const struct session *sessi
             .hidden = !column[c].title || (column[c].several_devices && session->device_count < 2),
             .left = column[c].left,
             .named = column[c].shape,
+            .loose = column[c].loose,
             .coloured = column[c].coloured,
             .spare = column[c].spare,
         };

@@ -26,6 +26,7 @@ struct column {
     const char *key;      /* of `--sort`; NULL: it is not sorted by */
     bool left;            /* aligned to the left */
     bool shape;           /* a row without a shape has its name over these, the last */
+    bool loose;           /* before a name it widens no column */
     bool identity;        /* rows that differ in none of these look alike */
     bool several_devices; /* shown only where there are several devices */
     bool coloured;        /* in the colour of the row's class */

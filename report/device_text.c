@@ -48,7 +48,8 @@ static void print_roof(const struct session_device *device, enum gpu_path path, 
     struct roof held = device_roof_held(&device->roofs, device->clocks.sm_hz, path);
     fprintf(out, ": %s TFLOP/s, ridge %s FLOP/B", format_tera(peak, flops), format_intensity(ridge, flops / bytes));
     print_other_roof("achievable", achievable.flops_per_second, achievable.compute_origin, format_tera, out);
-    print_other_roof("at the clock held", held.flops_per_second, ROOF_ORIGIN_NONE, format_tera, out);
+    if (held.flops_per_second < flops)
+        print_other_roof("at the clock held", held.flops_per_second, ROOF_ORIGIN_NONE, format_tera, out);
     fputc('\n', out);
 }
 
@@ -56,11 +57,12 @@ static void print_sources(const struct session_device *device, enum gpu_path pat
 {
     struct roof achievable = device_roof_achievable(&device->roofs, &device->measured, path);
     const char *compute = achievable.compute_source, *memory = achievable.memory_source;
+    char bandwidth[FORMAT_BYTES];
     if (!isnan(achievable.bytes_per_second)) {
         label_print(out, "");
-        fputs("bandwidth", out);
+        fprintf(out, "bandwidth: %s GB/s", format_giga(bandwidth, device_roofs_bytes_per_second(&device->roofs)));
         print_other_roof("achievable", achievable.bytes_per_second, achievable.memory_origin, format_giga, out);
-        fputs(" GB/s\n", out);
+        fputc('\n', out);
     }
     if (!compute && !memory)
         return;

@@ -56,6 +56,12 @@ static size_t list_of(const struct column_source *source, const struct view *vie
     return count;
 }
 
+/* The option that shows what was left out. */
+static const char *more_by(const struct view *view)
+{
+    return view->skinny ? "--skinny without --top" : "--skinny";
+}
+
 static void print_table(const struct column_source *source, const struct view *view, const void **list, size_t shown,
                         FILE *out)
 {
@@ -112,7 +118,7 @@ static bool group_is_listed(const struct session *session, const struct sibling_
     return group->saved_ns > 0;
 }
 
-static void print_groups(const struct column_source *source, size_t at_most, FILE *out)
+static void print_groups(const struct column_source *source, const struct view *view, size_t at_most, FILE *out)
 {
     const struct session *session = source->session;
     size_t printed = 0, left = 0;
@@ -128,7 +134,7 @@ static void print_groups(const struct column_source *source, size_t at_most, FIL
         print_group(source, &session->sibling_groups[i], out);
     }
     if (left)
-        fprintf(out, "  (%zu more: --skinny)\n", left);
+        fprintf(out, "  (%zu more: %s)\n", left, more_by(view));
 }
 
 void skinny_print(const struct column_source *source, const struct view *view, size_t at_most, FILE *out)
@@ -148,9 +154,9 @@ void skinny_print(const struct column_source *source, const struct view *view, s
     }
     FILE *text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
     if (shown < count)
-        fprintf(text, "  (%zu more: --skinny)\n", count - shown);
+        fprintf(text, "  (%zu more: %s)\n", count - shown, more_by(view));
     print_caps(session, list, shown, text);
-    print_groups(source, at_most, text);
+    print_groups(source, view, at_most, text);
     wrapped_text_end(&wrapped);
     free(list);
 }

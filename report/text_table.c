@@ -89,7 +89,7 @@ static void find_widths(struct text_table *table)
             continue;
         widen(&table->widths[c], table->columns[c].title);
         for (size_t i = 0; i < table->row_count; i++)
-            if (table->rows[i].cells[c])
+            if (table->rows[i].cells[c] && !(table->columns[c].loose && table->rows[i].kind == ROW_NAMED))
                 widen(&table->widths[c], table->rows[i].cells[c]);
     }
 }
@@ -120,6 +120,23 @@ static void drop_spare(struct text_table *table, size_t width)
             }
 }
 
+/* What loose cells take of the room for names, at most. */
+static size_t loose_width(const struct text_table *table)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < table->row_count; i++) {
+        size_t more = 0;
+        for (size_t c = 0; c < table->count; c++) {
+            if (!table->columns[c].loose || !table->rows[i].cells[c] || table->rows[i].kind != ROW_NAMED)
+                continue;
+            size_t taken = safe_text_width(table->rows[i].cells[c]);
+            more += taken > table->widths[c] ? taken - table->widths[c] : 0;
+        }
+        most = more > most ? more : most;
+    }
+    return most;
+}
+
 static void fit(struct text_table *table, size_t width)
 {
     table->gap = WIDE_GAP;
@@ -127,7 +144,7 @@ static void fit(struct text_table *table, size_t width)
         table->gap = NARROW_GAP;
     if (width < NARROW_WIDTH)
         drop_spare(table, width);
-    size_t taken = width_of(table, false);
+    size_t taken = width_of(table, false) + loose_width(table);
     table->name_width = width > taken + LEAST_NAME ? width - taken : LEAST_NAME;
 }
 

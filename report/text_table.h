@@ -16,6 +16,7 @@ struct text_column {
     bool hidden;
     bool left;     /* aligned to the left */
     bool named;    /* a row with a name has it over these, the last */
+    bool loose;    /* before a name it takes what room it needs, and widens no column */
     bool coloured; /* in the colour of its row */
     int spare;     /* left out where a narrow terminal lacks the room, 1 first; 0: never */
 };

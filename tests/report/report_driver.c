@@ -42,7 +42,9 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i - 1], "--sort"))
             options.sort = value;
         else if (!strcmp(argv[i - 1], "--by"))
-            options.by = value;
+            options.by = value, view.by = !strcmp(value, "weight")   ? COLUMNS_OF_WEIGHT
+                                          : !strcmp(value, "kernel") ? COLUMNS_OF_KERNEL
+                                                                     : COLUMNS_OF_SHAPE;
         else if (!strcmp(argv[i - 1], "--rows"))
             view.rows = strtoul(value, NULL, 10), folded = true;
         else if (!strcmp(argv[i - 1], "--width"))
