@@ -122,6 +122,7 @@ static void note_layout(struct blas_call *call, char operand, const struct lt_la
         {"cols", (int64_t)layout->cols},
         {"batch_count", layout->batch_count},
         {"batch_mode", layout->batch_mode},
+        {"plane_offset", layout->plane_offset},
     };
     char name[24];
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {

@@ -84,32 +84,47 @@ static void free_lt(void)
     lt.desc = NULL;
 }
 
-/* D (37 x 41) = op(A) op(B), k = 43, batch of 7; every number told apart. */
-static void make_lt(int swapped)
+static void set_layouts(int attribute, const void *values, size_t bytes, const char *what)
 {
-    const int transa = swapped ? 0 : 1, transb = swapped ? 1 : 0, batch = 7, epilogue = 4;
-    const int64_t stride[4] = {100003, 100019, 100043, 100049};
+    for (int i = 0; i < 4; i++)
+        check(
+            cublasLtMatrixLayoutSetAttribute(lt.layout[i], attribute, (const char *)values + bytes * (size_t)i, bytes),
+            what);
+}
+
+/* D (37 x 41) = op(A) op(B), k = 43, batch of 7; every number told apart. Variants of the layouts: matrices found by
+ * pointers, in other orders, with their imaginary parts in a plane of their own. */
+static void make_lt(const char *variant)
+{
+    const int swapped = !strcmp(variant, "swapped"), planar = !strcmp(variant, "planar");
+    const int transa = swapped ? 0 : 1, transb = swapped ? 1 : 0, epilogue = 4;
+    const int batch[4] = {7, 7, 7, 7}, pointers[4] = {1, 1, 1, 1}, order[4] = {1, 2, 3, 3}, type = planar ? 6 : 14;
+    const int64_t stride[4] = {100003, 100019, 100043, 100049}, plane[4] = {200003, 200009, 200017, 200023};
     const void *bias = memory;
-    check(cublasLtMatmulDescCreate(&lt.desc, 68, 0), "cublasLtMatmulDescCreate");
+    check(cublasLtMatmulDescCreate(&lt.desc, 68, planar ? 4 : 0), "cublasLtMatmulDescCreate");
     check(cublasLtMatmulDescSetAttribute(lt.desc, 3, &transa, 4), "set TRANSA");
     check(cublasLtMatmulDescSetAttribute(lt.desc, 4, &transb, 4), "set TRANSB");
     check(cublasLtMatmulDescSetAttribute(lt.desc, 7, &epilogue, 4), "set EPILOGUE");
     check(cublasLtMatmulDescSetAttribute(lt.desc, 8, &bias, 8), "set BIAS_POINTER");
-    check(cublasLtMatrixLayoutCreate(&lt.layout[0], 14, transa ? 43 : 37, transa ? 37 : 43, 211), "layout A");
-    check(cublasLtMatrixLayoutCreate(&lt.layout[1], 14, transb ? 41 : 43, transb ? 43 : 41, 223), "layout B");
-    check(cublasLtMatrixLayoutCreate(&lt.layout[2], 14, 37, 41, 227), "layout C");
-    check(cublasLtMatrixLayoutCreate(&lt.layout[3], 14, 37, 41, 229), "layout D");
-    for (int i = 0; i < 4; i++) {
-        check(cublasLtMatrixLayoutSetAttribute(lt.layout[i], 5, &batch, 4), "set BATCH_COUNT");
-        check(cublasLtMatrixLayoutSetAttribute(lt.layout[i], 6, &stride[i], 8), "set STRIDED_BATCH_OFFSET");
-    }
+    check(cublasLtMatrixLayoutCreate(&lt.layout[0], type, transa ? 43 : 37, transa ? 37 : 43, 211), "layout A");
+    check(cublasLtMatrixLayoutCreate(&lt.layout[1], type, transb ? 41 : 43, transb ? 43 : 41, 223), "layout B");
+    check(cublasLtMatrixLayoutCreate(&lt.layout[2], type, 37, 41, 227), "layout C");
+    check(cublasLtMatrixLayoutCreate(&lt.layout[3], type, 37, 41, 229), "layout D");
+    set_layouts(5, batch, 4, "set BATCH_COUNT");
+    set_layouts(6, stride, 8, "set STRIDED_BATCH_OFFSET");
+    if (planar)
+        set_layouts(7, plane, 8, "set PLANE_OFFSET");
+    if (!strcmp(variant, "pointers"))
+        set_layouts(8, pointers, 4, "set BATCH_MODE");
+    if (!strcmp(variant, "ordered"))
+        set_layouts(1, order, 4, "set ORDER");
 }
 
 void begin(const char *function, const char *variant, const char *null)
 {
     const int mode = !strcmp(variant, "device");
     if (!strcmp(function, "cublasLtMatmul")) {
-        make_lt(!strcmp(variant, "swapped"));
+        make_lt(variant);
         check(cublasLtMatmulDescSetAttribute(lt.desc, 2, &mode, 4), "set POINTER_MODE");
     }
     check(calls_device_pointer_mode(mode), "cublasSetPointerMode_v2");

@@ -10,6 +10,7 @@ import sys
 M, N, K, LDA, LDB, LDC, LDD, BATCH = 37, 41, 43, 211, 223, 227, 229, 7
 INCX, INCY = 3, 5
 STRIDES = [100003, 100019, 100043, 100049]
+PLANES = [200003, 200009, 200017, 200023]
 UNKNOWN_STREAM = 2**64 - 1
 LETTER = {"S": (0, 68, 0), "D": (1, 70, 1), "C": (4, 68, 4), "Z": (5, 70, 5), "H": (2, 64, 2)}
 SCALARS = {"plain": (2, 1), "swapped": (3, 2), "device": (4, 4)}  # one, zero; other, one; on the device
@@ -160,17 +161,20 @@ def expect_cublas(call, device):
 def expect_lt(call, device):
     variant, null = call["variant"], call["null"]
     first, second = (0, 1) if variant == "swapped" else (1, 0)
-    alpha, beta = SCALARS[variant]
+    alpha, beta = SCALARS.get(variant, SCALARS["plain"])
+    planar = variant == "planar"
     e = {"kind": 1, "library": 2, "provenance": 2, "m": M, "n": N, "k": K, "trans_a": first, "trans_b": second,
-         "type": [14] * 4, "type_compute": 68, "type_scale": 0, "ld": [LDA, LDB, LDC, LDD], "batch": BATCH, "batch_mode": 1,
-         "batch_stride": STRIDES[:], "order": [0] * 4, "scale_mode": [-1] * 4, "epilogue": 4, "type_aux": -1,
-         "flags": BIAS, "alpha": 0 if null == "alpha" else alpha, "beta": 0 if null == "beta" else beta,
+         "type": [6 if planar else 14] * 4, "type_compute": 68, "type_scale": 4 if planar else 0, "ld": [LDA, LDB, LDC, LDD],
+         "batch": BATCH, "batch_mode": 2 if variant == "pointers" else 1, "batch_stride": STRIDES[:],
+         "order": [1, 2, 3, 3] if variant == "ordered" else [0] * 4, "plane_offset": PLANES[:] if planar else [0] * 4,
+         "scale_mode": [-1] * 4, "epilogue": 4, "type_aux": -1, "flags": BIAS, "groups": 0, "side": 255, "fill_mode": 255,
+         "diagonal": 0, "alpha": 0 if null == "alpha" else alpha, "beta": 0 if null == "beta" else beta,
          "pointer_mode": 1 if variant == "device" else 0, "math_mode": -1, "stream": 0 if null == "stream" else device["stream"]}
     if null in ("computeDesc", "Adesc", "Bdesc", "Ddesc"):
         e = {"flags": ARGS_NOT_READ, "m": -1, "n": -1, "k": -1, "batch": -1, "type": [-1] * 4, "alpha": 0, "beta": 0}
     elif null == "Cdesc":
         e["type"][2] = e["ld"][2] = -1
-        e["batch_stride"][2] = -1
+        e["batch_stride"][2] = e["plane_offset"][2] = -1
         e.pop("order")
     return e
 
@@ -315,6 +319,8 @@ LEDGER_RECORDED = {"m": ["m"], "n": ["n"], "k": ["k"], "batchCount": ["batch"], 
                    "strideB": ["batch_stride", 1], "strideC": ["batch_stride", 2], "transa": ["trans_a"], "transb": ["trans_b"],
                    "trans": ["trans_a"], "epilogue": ["epilogue"], "stridex": ["batch_stride", 1], "stridey": ["batch_stride", 2],
                    "side": ["side"], "uplo": ["fill_mode"]}
+for index, operand in enumerate("ABCD"):  # of cublasLt's layouts
+    LEDGER_RECORDED.update({f"{operand}_order": ["order", index], f"{operand}_plane_offset": ["plane_offset", index]})
 CHARACTERS = {"trans": "NTC", "transa": "NTC", "transb": "NTC", "side": "LR", "uplo": "LU", "diag": "NU"}
 LEDGER_MODES = {"pointer_mode": ["pointer_mode"], "math_mode": ["math_mode"]}
 BETA = {1: "zero", 2: "nonzero", 3: "nonzero", 4: "device"}
@@ -352,6 +358,8 @@ def check_ledger_line(call, record, line):
             value = CHARACTERS[name].index(chr(value).upper())
         if field_of(record, path) != value:
             problem(f"{where}: the ledger says {name} = {args[name]}, recorded {field_of(record, path)}")
+    if lt and record["record"] == "call" and record["batch_mode"] != {0: 1, 1: 2}[int(args["D_batch_mode"])]:
+        problem(f"{where}: the ledger says D_batch_mode = {args['D_batch_mode']}, recorded {record['batch_mode']}")
     if "diag" in args:
         diagonal = int(args["diag"]) if not is_legacy(call["function"]) else "NU".index(chr(int(args["diag"])).upper())
         if record["diagonal"] != diagonal + 1:

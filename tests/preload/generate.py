@@ -165,7 +165,8 @@ def value(e, p, variant):
     if name == "algo":
         return "-1" if kind == "cublasGemmAlgo_t" else "NULL"
     if name in ("alpha", "beta"):
-        scalar = next((t for t in SCALAR_TYPES if re.search(rf"\b{t}\b", kind)), "float")
+        untyped = "cuComplex" if variant == "planar" else "float"
+        scalar = next((t for t in SCALAR_TYPES if re.search(rf"\b{t}\b", kind)), untyped)
         which = {"swapped": {"alpha": "other", "beta": "one"}, "device": {"alpha": "device", "beta": "device"}}.get(
             variant, {"alpha": "one", "beta": "zero"})[name]
         if which == "device" and e.name.startswith("cublasXt"):
@@ -218,6 +219,8 @@ def calls(entries):
         variants = [("plain", None)]
         if e.kind != "LAUNCH":
             variants += [("swapped", None), ("device", None)]
+        if e.name == "cublasLtMatmul":  # what its layouts say
+            variants += [("pointers", None), ("ordered", None), ("planar", None)]
         if is_wide(e):
             variants.append(("wide", None))
         if re.match("cublas(Xt)?[CZ]", e.name) and any(p["name"].startswith("trans") for p in e.parameters):

@@ -166,6 +166,58 @@ static void batches(void **state)
     destroy(&d);
 }
 
+static void batches_of_pointers_and_groups(void **state)
+{
+    (void)state;
+    struct lt_descriptors d = make(68, 0, 2, 2, 0);
+    struct trace_signature s = blank();
+    const int count = 6, pointers = 1, grouped = 2;
+    int known = 0;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(layout_set(d.layout[i], 5, &count, 4), 0);
+        known += layout_set(d.layout[i], 8, &pointers, 4) == 0;
+    }
+    if (known) { /* before 12.9 there is no such attribute */
+        lt_shapes_read(&d, real(), &s);
+        assert_int_equal(s.batch_mode, TRACE_BATCH_POINTERS);
+        assert_int_equal(s.batch, 6);
+        assert_sizes(&s, 80, 96, 48);
+        assert_int_equal(s.flags, 0);
+    }
+    known = 0;
+    for (int i = 0; i < 4; i++) {
+        known += layout_set(d.layout[i], 8, &grouped, 4) == 0;
+        lt_shapes_forget(d.layout[i]);
+    }
+    if (known) { /* since 13.1: sizes are on the device, whatever the layout says of rows and columns */
+        s = blank();
+        lt_shapes_read(&d, real(), &s);
+        assert_int_equal(s.batch_mode, TRACE_BATCH_GROUPED);
+        assert_sizes(&s, -1, -1, -1);
+        assert_int_equal(s.flags, TRACE_SIGNATURE_ARGS_NOT_READ);
+        assert_int_equal(s.type[0], 2);
+    }
+    destroy(&d);
+}
+
+/* An interleaved matrix beside two in planes; where the type is real nobody asks. */
+static void planes(void **state)
+{
+    (void)state;
+    struct lt_descriptors d = make(68, 4, 6, 6, 0);
+    struct trace_signature s = blank();
+    const int64_t offset = 1 << 20;
+    assert_int_equal(layout_set(d.layout[0], 7, &offset, 8), 0);
+    assert_int_equal(layout_set(d.layout[3], 7, &offset, 8), 0);
+    lt_shapes_read(&d, real(), &s);
+    assert_int_equal(s.type[0], 6);
+    assert_int_equal(s.plane_offset[0], offset);
+    assert_int_equal(s.plane_offset[1], 0);
+    assert_int_equal(s.plane_offset[2], 0);
+    assert_int_equal(s.plane_offset[3], offset);
+    destroy(&d);
+}
+
 /* fp8 with a scale per tensor, and, where the version has them, block scales of mxfp8. */
 static void scales(void **state)
 {
@@ -195,14 +247,16 @@ static void int8_and_orders(void **state)
     (void)state;
     struct lt_descriptors d = make(72, 10, 3, 10, 1);
     struct trace_signature s = blank();
-    const int row = 1;
-    assert_int_equal(layout_set(d.layout[3], 1, &row, 4), 0);
+    const int order[4] = {2, 3, 0, 1}; /* COL32, COL4_4R2_8C, COL, ROW */
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(layout_set(d.layout[i], 1, &order[i], 4), 0);
     lt_shapes_read(&d, real(), &s);
     assert_int_equal(s.type[0], 3);
     assert_int_equal(s.type[3], 10);
     assert_int_equal(s.type_compute, 72);
     assert_int_equal(s.type_scale, 10);
-    assert_int_equal(s.order[3], 1);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(s.order[i], order[i]);
     assert_sizes(&s, 80, 96, 48); /* order changes what ld means, not rows and columns */
     destroy(&d);
 }
@@ -269,6 +323,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(sizes_and_types),
         cmocka_unit_test(epilogue_bias_aux),
         cmocka_unit_test(batches),
+        cmocka_unit_test(batches_of_pointers_and_groups),
+        cmocka_unit_test(planes),
         cmocka_unit_test(scales),
         cmocka_unit_test(int8_and_orders),
         cmocka_unit_test(remembered_and_forgotten),
