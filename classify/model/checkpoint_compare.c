@@ -21,6 +21,8 @@ struct expected {
     uint64_t shape[CHECKPOINT_DIMENSIONS];
     size_t count, seen;
     int64_t elements;
+    int64_t part_elements; /* of a tensor that GGUF cuts into parts: of all parts seen */
+    size_t parts_seen;
     bool optional; /* lm_head of tied embeddings: some checkpoints keep a copy */
 };
 
@@ -117,13 +119,16 @@ static struct expected *find(struct work *work, const char *pattern)
     return NULL;
 }
 
-static struct expected *find_by_format(struct work *work, const char *pattern)
+/* PARTS: how many tensors of the file one that is expected is cut into. */
+static struct expected *find_by_format(struct work *work, const char *pattern, int *parts)
 {
+    *parts = 1;
     if (work->checkpoint->kind != CHECKPOINT_GGUF)
         return find(work, without_prefix(pattern));
-    const char *name;
+    const struct gguf_name *name;
     for (int i = 0; (name = gguf_tensor_name(pattern, i)); i++) {
-        struct expected *found = find(work, name);
+        struct expected *found = find(work, name->name);
+        *parts = name->parts;
         if (found)
             return found;
     }
@@ -155,6 +160,7 @@ static const struct {
     {".weight.quant_state.bitsandbytes__nf4", NULL},
     {".weight.quant_state.bitsandbytes__fp4", NULL},
     {".SCB", NULL},
+    {".biases", NULL},
     {".weight_format", NULL},
 };
 
@@ -213,12 +219,14 @@ static void describe_shape(char text[64], int dimensions, const uint64_t *shape)
         used += (size_t)snprintf(text + used, 64 - used, "%s%" PRIu64, i ? " x " : "", shape[i]);
 }
 
+/* A matrix of one row may be stored as a vector. */
 static bool has_shape(const struct checkpoint_tensor *tensor, const struct expected *e)
 {
-    if (tensor->dimensions != e->dimensions)
+    int skip = e->dimensions > 1 && e->shape[0] == 1 && tensor->dimensions == e->dimensions - 1;
+    if (tensor->dimensions != e->dimensions - skip)
         return false;
-    for (int i = 0; i < e->dimensions; i++)
-        if (tensor->shape[i] != e->shape[i])
+    for (int i = 0; i < tensor->dimensions; i++)
+        if (tensor->shape[i] != e->shape[i + skip])
             return false;
     return true;
 }
@@ -230,10 +238,26 @@ static bool has_turned_shape(const struct work *work, const struct checkpoint_te
            tensor->shape[0] == e->shape[0] && tensor->shape[1] == e->shape[2] && tensor->shape[2] == e->shape[1];
 }
 
+/* What no weight is kept in but packed ones. */
+static bool is_packing_type(const struct model_format *format)
+{
+    return format &&
+           (!strcmp(format->name, "uint8") || !strcmp(format->name, "uint32") || !strcmp(format->name, "int32"));
+}
+
+/* Parts are compared by their elements: all of them together are the whole. */
+static void take_part(struct work *work, const struct checkpoint_tensor *tensor, struct expected *e, int parts)
+{
+    work->result->parameters += (int64_t)tensor->elements;
+    e->part_elements += (int64_t)tensor->elements;
+    e->parts_seen++;
+    e->seen = e->parts_seen / (size_t)parts;
+}
+
 static void compare_tensor(struct work *work, const struct checkpoint_tensor *tensor, struct expected *e)
 {
     struct checkpoint_comparison *result = work->result;
-    bool stored_packed = tensor->format && !strcmp(tensor->format->name, "uint8") && !has_shape(tensor, e);
+    bool stored_packed = is_packing_type(tensor->format) && !has_shape(tensor, e);
     e->seen++;
     if (stored_packed) {
         work->packed++;
@@ -255,11 +279,14 @@ static void take_tensor(struct work *work, const struct checkpoint_tensor *tenso
     struct checkpoint_comparison *result = work->result;
     char pattern[PATTERN_BYTES];
     int64_t layer = make_pattern(tensor->name, pattern);
-    struct expected *e = find_by_format(work, pattern);
+    int parts;
+    struct expected *e = find_by_format(work, pattern, &parts);
     result->bytes += tensor->bytes;
     work->shapes_known &= tensor->shape_known;
     bool inside = layer < 0 || layer < work->geometry->config->layers;
-    if (e && inside && !e->optional) {
+    if (e && inside && parts > 1) {
+        take_part(work, tensor, e, parts);
+    } else if (e && inside && !e->optional) {
         compare_tensor(work, tensor, e);
     } else if (e && inside) {
         result->other_tensors++; /* a copy of the embedding */
@@ -291,6 +318,15 @@ static void find_missing(struct work *work)
         } else {
             work->result->unknown += e->seen - e->count;
             tell(work, "%zu %s, expected %zu", e->seen, e->pattern, e->count);
+        }
+    }
+    for (int i = 0; i < work->count; i++) {
+        const struct expected *e = &work->expected[i];
+        int64_t wanted = e->elements * (int64_t)e->count;
+        if (e->parts_seen && e->seen == e->count && e->part_elements != wanted) {
+            work->result->wrong_shape++;
+            tell(work, "%s: its parts have %" PRId64 " elements, expected %" PRId64, e->pattern, e->part_elements,
+                 wanted);
         }
     }
 }
