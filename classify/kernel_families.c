@@ -75,6 +75,25 @@ static const char *const persistent_parts[] = {
 };
 /* clang-format on */
 
+static struct {
+    const struct kernel_family_row *rows;
+    size_t count;
+} user;
+
+void kernel_families_set_user_rows(const struct kernel_family_row *user_rows, size_t count)
+{
+    user.rows = user_rows;
+    user.count = count;
+}
+
+bool kernel_family_row_is_users(const struct kernel_family_row *row)
+{
+    for (size_t i = 0; i < user.count; i++)
+        if (row == &user.rows[i])
+            return true;
+    return false;
+}
+
 const struct kernel_family_row *kernel_family_rows(size_t *count)
 {
     *count = sizeof rows / sizeof rows[0];
@@ -117,16 +136,29 @@ static const uint64_t *row_letters(void)
     return letters;
 }
 
+static bool row_matches(const struct kernel_family_row *row, const char *name, struct kernel_word function)
+{
+    return kernel_word_matches(function, row->function) &&
+           (!row->inside || has_other_word(name, function, row->inside));
+}
+
+bool kernel_family_row_matches(const struct kernel_family_row *row, const char *name)
+{
+    return row_matches(row, name, kernel_name_function(name));
+}
+
 const struct kernel_family_row *kernel_family_find(const char *name)
 {
     if (!name || !*name)
         return NULL;
     struct kernel_word function = kernel_name_function(name);
+    for (size_t i = 0; i < user.count; i++)
+        if (row_matches(&user.rows[i], name, function))
+            return &user.rows[i];
     const uint64_t *asked = row_letters();
     uint64_t letters = letters_of(function.begin, function.bytes);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (!(asked[i] & ~letters) && kernel_word_matches(function, rows[i].function) &&
-            (!rows[i].inside || has_other_word(name, function, rows[i].inside)))
+        if (!(asked[i] & ~letters) && row_matches(&rows[i], name, function))
             return &rows[i];
     return NULL;
 }

@@ -71,12 +71,17 @@ struct kernel_family_row {
     const char *inside;   /* describes some other identifier of the name; NULL: any name */
     enum kernel_family family;
     enum kernel_role role;
-    const char *example; /* a real name, for the test that walks the table */
+    const char *example; /* a real name, for the test that walks the table; NULL: a user gave none */
     const char *source;  /* where it is from; NULL: many have such names */
 };
 
-/* The first row that matches wins. */
+/* The built-in ones; the first row that matches wins. */
 const struct kernel_family_row *kernel_family_rows(size_t *count);
+bool kernel_family_row_matches(const struct kernel_family_row *row, const char *name);
+
+/* Rows of a user, which come before the built-in ones. Kept, not copied. */
+void kernel_families_set_user_rows(const struct kernel_family_row *user_rows, size_t count);
+bool kernel_family_row_is_users(const struct kernel_family_row *row);
 
 /* NULL: no row matches; also of a NULL name. */
 const struct kernel_family_row *kernel_family_find(const char *name);

@@ -11,6 +11,7 @@
 #include "classify/kernel_families.h"
 #include "classify/kernel_name.h"
 #include "cli/commands.h"
+#include "cli/kernel_table.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "report/demangle.h"
@@ -88,7 +89,7 @@ static void list_text(const struct family_count counts[KERNEL_FAMILY_COUNT])
         }
         putchar('\n');
     }
-    printf("\n%zu patterns. What none of them knows is unknown, and a report says how much time that is.\n"
+    printf("\n%zu built-in patterns. What none of them knows is unknown, and a report says how much time that is.\n"
            "'rooftap kernels explain NAME' tells which pattern a name finds.\n",
            patterns);
 }
@@ -151,11 +152,19 @@ static char *function_of(const char *name)
 
 static void print_row(const struct kernel_family_row *row)
 {
-    printf("  %-11s function '%s'", "pattern", row->function);
-    if (row->inside)
-        printf(", and '%s' elsewhere in the name", row->inside);
-    printf("\n  %-11s %s%s%s%s\n", "example", row->example, row->source ? " (" : "", row->source ? row->source : "",
-           row->source ? ")" : "");
+    char *function = safe_text_terminal(row->function), *inside = row->inside ? safe_text_terminal(row->inside) : NULL;
+    printf("  %-11s function '%s'", "pattern", function);
+    if (inside)
+        printf(", and '%s' elsewhere in the name", inside);
+    free(function);
+    free(inside);
+    putchar('\n');
+    if (kernel_family_row_is_users(row))
+        printf("  %-11s a table file\n", "of");
+    if (row->example)
+        print_line("example", row->example);
+    if (row->source)
+        print_line("source", row->source);
 }
 
 static void print_found(const struct kernel_family_row *row)
@@ -207,8 +216,9 @@ static json_t *pattern_or_null(const struct kernel_family_row *row)
 {
     if (!row)
         return json_null();
-    return json_pack("{s:s, s:s?, s:s, s:s?}", "function", row->function, "inside", row->inside, "example",
-                     row->example, "source", row->source);
+    return json_pack("{s:s, s:s?, s:s?, s:s?, s:s}", "function", row->function, "inside", row->inside, "example",
+                     row->example, "source", row->source, "origin",
+                     kernel_family_row_is_users(row) ? "table_file" : "table");
 }
 
 static json_t *explain_object(struct demangler *demangler, const char *name)
@@ -280,8 +290,10 @@ static int explain_all(char **names, int count, bool json)
 int cmd_kernels(int argc, char **argv)
 {
     static bool json;
+    static const char *table;
     /* clang-format off */
     static const struct option_row rows[] = {
+        {"kernel-table", 0, OPTION_TEXT, &table, "FILE", "patterns of your own, as cli/KERNELS.md describes them"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "print JSON: {schema, families: [...]} or {schema, kernels: [...]}"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -293,7 +305,7 @@ int cmd_kernels(int argc, char **argv)
                  "them; or explains where a NAME is put, and by which pattern: mangled or demangled, '-'\n"
                  "for names on standard input, one a line.",
         .rows = rows,
-        .footer = NULL,
+        .footer = "Without --kernel-table, ~/.config/rooftap/kernels.json is read if it is there.",
     };
     int first = 0;
     const char *action = NULL;
@@ -322,11 +334,13 @@ int cmd_kernels(int argc, char **argv)
         message_error(COMMAND, "families takes no argument, found '%s'", argv[first]);
         return EXIT_USAGE;
     }
-    if (!explains)
-        return list(json) ? 0 : 1;
-    if (first == argc) {
+    if (explains && first == argc) {
         message_error(COMMAND, "explain needs a NAME, or '-' for names on standard input");
         return EXIT_USAGE;
     }
+    if (!kernel_table_load(table, COMMAND))
+        return EXIT_USAGE;
+    if (!explains)
+        return list(json) ? 0 : 1;
     return explain_all(argv + first, argc - first, json);
 }

@@ -12,6 +12,7 @@
 #include "classify/session_info.h"
 #include "cli/commands.h"
 #include "cli/gpu_options.h"
+#include "cli/kernel_table.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/session_folder.h"
@@ -90,7 +91,7 @@ int cmd_report(int argc, char **argv)
     static struct report_options options;
     static struct option_list peak_values;
     static struct peak_options peaks;
-    static const char *table;
+    static const char *table, *kernel_table;
     /* clang-format off */
     static const struct option_row rows[] = {
         {"json", 'j', OPTION_FLAG, &options.json, NULL, "print JSON, as report/JSON.md describes it"},
@@ -104,6 +105,8 @@ int cmd_report(int argc, char **argv)
         {"calibration", 0, OPTION_TEXT, &options.calibration_file, "FILE",
          "what 'rooftap calibrate -o FILE' measured; without it what it kept for this GPU, if anything"},
         {"gpu-table", 0, OPTION_TEXT, &table, "FILE", "GPU rows of your own, as cli/GPUS.md describes them"},
+        {"kernel-table", 0, OPTION_TEXT, &kernel_table, "FILE",
+         "patterns of kernel names of your own, as cli/KERNELS.md describes them"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
@@ -118,7 +121,8 @@ int cmd_report(int argc, char **argv)
         .footer =
             "--peak stands for the GPU as it is (nothing is scaled); it may be given more than once. GPU is its\n"
             "number in the report; with it, figures of the table are replaced, too. TYPE: 'rooftap gpus --help'.\n"
-            "Without --gpu-table, ~/.config/rooftap/gpus.json is read if it is there.\n\n"
+            "Without --gpu-table, ~/.config/rooftap/gpus.json is read if it is there, and without --kernel-table\n"
+            "~/.config/rooftap/kernels.json.\n\n"
             "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
             "recorded; 2 for\n"
             "bad usage and for a folder or file that is no session, or one of a newer rooftap.",
@@ -134,7 +138,8 @@ int cmd_report(int argc, char **argv)
     }
     if (!options_agree(&options))
         return EXIT_USAGE;
-    if (!gpu_options_load_table(table, COMMAND) || !gpu_options_read_peaks(&peak_values, &peaks, COMMAND))
+    if (!kernel_table_load(kernel_table, COMMAND) || !gpu_options_load_table(table, COMMAND) ||
+        !gpu_options_read_peaks(&peak_values, &peaks, COMMAND))
         return EXIT_USAGE;
     options.peaks = &peaks;
     if (argc - first > 1) {

@@ -1,7 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # `kernels` as text and as JSON tells of the same families; `explain` says where names go, whatever bytes they hold.
+cases=$(cd "$(dirname "$0")/../report/cases" && pwd)
 . "$(dirname "$0")/common.sh"
+unset XDG_CONFIG_HOME
+export HOME=$scratch
 
 "$ROOFTAP" kernels >text || fail "kernels"
 "$ROOFTAP" kernels families >again || fail "kernels families"
@@ -55,6 +58,59 @@ LC_ALL=C grep -q "$(printf '[\001-\010\033\377]')" text && fail "control charact
 "$ROOFTAP" kernels explain --json - <names >json && python3 -c 'import json; json.load(open("json"))' ||
     fail "JSON of hostile names"
 expect "kernels of an empty input" "[]" "$("$ROOFTAP" kernels explain --json - </dev/null | tr -d ' \n' | grep -o '\[\]')"
+
+# Patterns of one's own come first, in `kernels` and in a report.
+cat >table.json <<'JSON'
+{"kernels": [
+  {"function": "_fwd_kernel", "family": "attention", "role": "prefill", "example": "_fwd_kernel"},
+  {"function": "device_kernel", "inside": "My|Gemm*", "family": "gemm"},
+  {"function": "fused_moe*", "family": "elementwise", "role": null, "source": "mine"}
+]}
+JSON
+"$ROOFTAP" kernels --kernel-table table.json --json explain _fwd_kernel 'void device_kernel<MyGemmSm90>()' fused_moe_kernel \
+    softmax >json || fail "--kernel-table"
+python3 - <<'PY' || fail "a table file's patterns"
+import json
+found = [(k["family"], k["role"], k["kind"], k["pattern"]["origin"]) for k in json.load(open("json"))["kernels"]]
+assert found == [("attention", "prefill", "attention", "table_file"), ("gemm", None, "gemm", "table_file"),
+                 ("elementwise", None, None, "table_file"), ("softmax", None, None, "table")], found
+PY
+mkdir session
+"$BUILD/tests/report/make_trace" "$cases/families/trace.txt" session || fail "make_trace"
+shares() { # EXPECTED OPTION...: share of time whose family is not known, attention kernels, floor
+    local expected=$1
+    shift
+    expect "report $*" "$expected" "$("$ROOFTAP" report --json "$@" session | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+attention = [o for o in report["operators"] if o["kind"] == "attention"]
+assert all(o["shape_source"] == "name" and o["flops"] is None for o in attention)
+print(round(report["coverage"]["unknown_family_share"] * 51600), len(attention), report["devices"][0]["floor_ns"])')"
+}
+shares "9700 6 1100.0"
+shares "700 7 1100.0" --kernel-table table.json
+mkdir -p .config/rooftap
+cp table.json .config/rooftap/kernels.json
+shares "700 7 1100.0"
+rm .config/rooftap/kernels.json
+"$ROOFTAP" report --by kernel session | grep -q '_fwd_kernel' || fail "an unknown kernel has no row"
+
+bad_table() { # WORD JSON
+    printf '%s' "$2" >bad.json
+    expect_usage_error "$1" kernels --kernel-table bad.json explain x
+    expect_usage_error "$1" report --kernel-table bad.json session
+}
+bad_table "bad.json', line 2: \"familly\" is no member" $'{"kernels": [\n{"function": "x", "familly": "gemm"}]}'
+bad_table "line 1: a row needs \"function\" and \"family\"" '{"kernels": [{"function": "x"}]}'
+bad_table "\"family\" must be one of those" '{"kernels": [{"function": "x", "family": "unknown"}]}'
+bad_table "\"role\" must be one of those" '{"kernels": [{"function": "x", "family": "gemm", "role": "main"}]}'
+bad_table "describes every name" '{"kernels": [{"function": "*", "family": "gemm"}]}'
+bad_table "does not describe its own" '{"kernels": [{"function": "x", "family": "gemm", "example": "y"}]}'
+bad_table "\"inside\" must be a text" '{"kernels": [{"function": "x", "inside": 1, "family": "gemm"}]}'
+bad_table "a row must be an object" '{"kernels": ["x"]}'
+bad_table "expected {\"kernels\": [...]}" '[]'
+bad_table "line 1: " '{"kernels": '
+expect_usage_error "can't be read: No such file" kernels --kernel-table none.json
 
 expect_usage_error "explain needs a NAME" kernels explain
 expect_usage_error "'explian' is neither" kernels explian x
