@@ -20,8 +20,8 @@ enum {
     COMPUTE_32F_FAST_TF32 = 77,
 };
 
-/* cublasMath_t: a mode in the low bits, permissions above */
-enum { MATH_MODE_MASK = 0xf, MATH_MODE_TF32 = 3 };
+/* cublasMath_t: in the low bits what a handle allows, above them other permissions. */
+enum { MATH_MODE_MASK = 0xf, MATH_MODE_TF32 = 3, MATH_FP32_EMULATED = 1 << 2, MATH_FP64_EMULATED = 1 << 3 };
 
 struct path_rule {
     enum number_type a, b;
@@ -59,6 +59,21 @@ static const struct path_rule path_rules[] = {
 };
 /* clang-format on */
 
+/* The handle may allow what the compute type alone does not say: TF32, or an emulation, of which the library decides call by
+ * call, so that the path is not known. Pedantic compute types forbid it. */
+static enum gpu_path path_under_math_mode(enum gpu_path path, const struct trace_signature *s)
+{
+    int mode = s->math_mode >= 0 ? s->math_mode & MATH_MODE_MASK : 0;
+    if (path == GPU_PATH_FP32 && s->type_compute == COMPUTE_32F) {
+        if (mode & MATH_FP32_EMULATED)
+            return GPU_PATH_UNKNOWN;
+        return (mode & MATH_MODE_TF32) == MATH_MODE_TF32 ? GPU_PATH_TF32 : GPU_PATH_FP32;
+    }
+    if (path == GPU_PATH_FP64 && s->type_compute == COMPUTE_64F && mode & MATH_FP64_EMULATED)
+        return GPU_PATH_UNKNOWN;
+    return path;
+}
+
 enum gpu_path compute_path_of_gemm(const struct trace_signature *s, struct number_format a, struct number_format b)
 {
     enum gpu_path path = GPU_PATH_UNKNOWN;
@@ -69,11 +84,7 @@ enum gpu_path compute_path_of_gemm(const struct trace_signature *s, struct numbe
             break;
         }
     }
-    /* The handle may allow TF32 where the compute type alone says fp32. Pedantic compute types forbid it. */
-    bool tf32_allowed = s->math_mode >= 0 && (s->math_mode & MATH_MODE_MASK) == MATH_MODE_TF32;
-    if (path == GPU_PATH_FP32 && s->type_compute == COMPUTE_32F && tf32_allowed)
-        path = GPU_PATH_TF32;
-    return path;
+    return path_under_math_mode(path, s);
 }
 
 /* A matrix-vector product has one row: tensor cores have nothing to reuse, and cuBLAS's kernels use FMA units. */

@@ -161,10 +161,15 @@ static void test_paths(void **state)
         {R32F, R32F, C32, -1, GPU_PATH_FP32},      {R32F, R32F, FASTTF32, 0, GPU_PATH_TF32},
         {R32F, R32F, FAST16F, 0, GPU_PATH_FP16},   {R32F, R32F, FAST16BF, 0, GPU_PATH_BF16},
         {R32F, R32F, BF16X9, 0, GPU_PATH_UNKNOWN}, {R64F, R64F, C64, 0, GPU_PATH_FP64},
-        {C32F, C32F, C32, 3, GPU_PATH_TF32},       {R8I, R8I, CI, 0, GPU_PATH_INT8},
-        {E4M3, E4M3, C32, 0, GPU_PATH_FP8_E4M3},   {E5M2, E4M3, C32, 0, GPU_PATH_FP8_E5M2},
-        {R4F, R4F, C32, 0, GPU_PATH_FP4_E2M1},     {E4M3, R16BF, C32, 0, GPU_PATH_UNKNOWN},
-        {R16BF, R16F, C32, 0, GPU_PATH_UNKNOWN},   {77, 77, C32, 0, GPU_PATH_UNKNOWN},
+        {R32F, R32F, C32, 4, GPU_PATH_UNKNOWN},    {R32F, R32F, C32P, 4, GPU_PATH_FP32}, /* BF16x9 allowed, forbidden */
+        {R64F, R64F, C64, 8, GPU_PATH_UNKNOWN},    {R64F, R64F, C64, 4, GPU_PATH_FP64},  /* fixed point */
+        {R32F, R32F, C32, 8, GPU_PATH_FP32},       {R32F, R32F, C32, 8 | 3, GPU_PATH_TF32},
+        {R64F, R64F, 71, 8, GPU_PATH_FP64},        {R64F, R64F, 79, 0, GPU_PATH_UNKNOWN},
+        {R16BF, R16BF, C32, 4, GPU_PATH_BF16},     {C32F, C32F, C32, 3, GPU_PATH_TF32},
+        {R8I, R8I, CI, 0, GPU_PATH_INT8},          {E4M3, E4M3, C32, 0, GPU_PATH_FP8_E4M3},
+        {E5M2, E4M3, C32, 0, GPU_PATH_FP8_E5M2},   {R4F, R4F, C32, 0, GPU_PATH_FP4_E2M1},
+        {E4M3, R16BF, C32, 0, GPU_PATH_UNKNOWN},   {R16BF, R16F, C32, 0, GPU_PATH_UNKNOWN},
+        {77, 77, C32, 0, GPU_PATH_UNKNOWN},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -15,7 +15,15 @@
 #include "classify/work.h"
 #include "tests/classify/brute_force.h"
 
-enum { SEED = 20240607, GEMM_SHAPES = 10000, GEMV_SHAPES = 3000, LEVEL3_SHAPES = 5000, RIDGE_SHAPES = 2000 };
+enum {
+    SEED = 20240607,
+    GEMM_SHAPES = 10000,
+    GROUPED_CALLS = 2000,
+    MOST_GROUPS = 6,
+    GEMV_SHAPES = 3000,
+    LEVEL3_SHAPES = 5000,
+    RIDGE_SHAPES = 2000
+};
 
 enum { A, B, C, D, BIAS, AUX, SCALE_OF_A, SCALE_OF_B, SCALE_OF_C, SCALE_OF_D, WRITTEN = 32 };
 
@@ -75,12 +83,14 @@ static void stored_size(const struct trace_signature *s, int operand, int64_t *r
     *columns = size[operand][!swap];
 }
 
+static int64_t matrices_before; /* of other groups of the same call */
+
 static uint64_t address_of(const struct trace_signature *s, int operand, int64_t row, int64_t column, int64_t matrix)
 {
     int64_t inside = is_row_order(s, operand) ? row * s->ld[operand] + column : column * s->ld[operand] + row;
     if (s->batch_mode == TRACE_BATCH_STRIDED)
         return (uint64_t)(inside + matrix * s->batch_stride[operand]);
-    return (uint64_t)(inside + matrix * 1000000); /* pointers: each its own memory */
+    return (uint64_t)(inside + (matrices_before + matrix) * 1000000); /* pointers: each its own memory */
 }
 
 static uint64_t element_of_a(const struct trace_signature *s, int64_t i, int64_t p, int64_t matrix)
@@ -289,6 +299,97 @@ static void test_gemm(void **state)
     assert_true(batched > GEMM_SHAPES / 4 && beta > GEMM_SHAPES / 2);
     assert_true(maxima > 50 && maxima < GEMM_SHAPES / 20);
 }
+
+/* ---- grouped calls ---- */
+
+static int64_t common_or_unknown(int64_t common, int64_t value)
+{
+    return common == value ? value : TRACE_UNKNOWN;
+}
+
+/* Groups of which some are idle, with the signature that the trace keeps for them: what those with work have in common. */
+static size_t random_groups(struct call *c, struct trace_group groups[MOST_GROUPS])
+{
+    struct trace_signature *s = &c->s;
+    size_t count = (size_t)pick(1, MOST_GROUPS);
+    bool any = false, same_k = chance(70), same_n = chance(70);
+    int64_t n = pick(1, 9), k = pick(1, 9);
+    s->batch = s->m = s->n = s->k = 0;
+    s->beta = TRACE_SCALAR_ZERO;
+    for (size_t i = 0; i < count; i++) {
+        struct trace_group *g = &groups[i];
+        *g = (struct trace_group){
+            .m = chance(20) ? 0 : pick(1, 9),
+            .n = same_n ? n : pick(0, 9),
+            .k = same_k ? k : pick(0, 9),
+            .batch = chance(20) ? 0 : pick(1, 3),
+            .trans_a = (uint8_t)pick(0, 1),
+            .beta = (uint8_t)(chance(70) ? TRACE_SCALAR_ZERO : TRACE_SCALAR_ONE),
+        };
+        for (int operand = 0; operand < 3; operand++)
+            g->ld[operand] = 10;
+        if (g->m == 0 || g->n == 0 || g->batch == 0)
+            continue;
+        s->m = any ? common_or_unknown(s->m, g->m) : g->m;
+        s->n = any ? common_or_unknown(s->n, g->n) : g->n;
+        s->k = any ? common_or_unknown(s->k, g->k) : g->k;
+        s->beta = any && s->beta != g->beta ? TRACE_SCALAR_UNKNOWN : g->beta;
+        s->batch += g->batch;
+        any = true;
+    }
+    return count;
+}
+
+static uint64_t run_groups(const struct call *c, const struct trace_group *groups, size_t count)
+{
+    uint64_t flops = 0;
+    matrices_before = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct call of_group = *c;
+        of_group.s.batch_mode = TRACE_BATCH_POINTERS;
+        of_group.s.m = groups[i].m;
+        of_group.s.n = groups[i].n;
+        of_group.s.k = groups[i].k;
+        of_group.s.batch = groups[i].batch;
+        of_group.s.trans_a = groups[i].trans_a;
+        of_group.s.trans_b = groups[i].trans_b;
+        of_group.s.beta = groups[i].beta;
+        for (int operand = 0; operand < 4; operand++)
+            of_group.s.ld[operand] = 10;
+        flops += run_gemm(&of_group);
+        matrices_before += groups[i].batch;
+    }
+    matrices_before = 0;
+    return flops;
+}
+
+static void test_groups(void **state)
+{
+    int differing = 0;
+    (void)state;
+    for (int shape = 0; shape < GROUPED_CALLS; shape++) {
+        struct call c = {.s = {.kind = TRACE_CALL_GEMM, .library = TRACE_LIBRARY_CUBLAS, .provenance = TRACE_EXACT}};
+        struct trace_group groups[MOST_GROUPS];
+        struct work work;
+        c.s.batch_mode = TRACE_BATCH_GROUPED;
+        for (int i = 0; i < 4; i++) {
+            c.type[i] = i == D ? c.type[C] : random_type(false);
+            c.s.type[i] = c.type[i]->number;
+        }
+        size_t count = random_groups(&c, groups);
+        touched_clear(&touched);
+        uint64_t flops = run_groups(&c, groups, count);
+        work_of_signature(&c.s, "cublasGemmGroupedBatchedEx", &work);
+        work_of_groups(&c.s, groups, count, &work);
+        if (work.flops != (double)flops || work.bytes != touched_bytes(&touched))
+            fail_msg("%s: %zu groups: %g FLOPs, counted %llu; %g bytes, counted %g", describe(&c.s), count, work.flops,
+                     (unsigned long long)flops, work.bytes, touched_bytes(&touched));
+        differing += c.s.m < 0;
+    }
+    assert_true(differing > GROUPED_CALLS / 4);
+}
+
+/* ---- vectors ---- */
 
 /* y = alpha op(A) x + beta y */
 static uint64_t run_gemv(const struct call *c)
@@ -544,10 +645,8 @@ static void test_rows_at_ridge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gemm),
-        cmocka_unit_test(test_gemv),
-        cmocka_unit_test(test_level3),
-        cmocka_unit_test(test_rows_at_ridge),
+        cmocka_unit_test(test_gemm),   cmocka_unit_test(test_groups),        cmocka_unit_test(test_gemv),
+        cmocka_unit_test(test_level3), cmocka_unit_test(test_rows_at_ridge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
