@@ -7,7 +7,10 @@
 
 #include "classify/session.h"
 
-enum { STEP_PRODUCTS_LEAST = 4 }; /* a layer with everything fused: qkv, o, gate and up, down */
+enum {
+    STEP_PRODUCTS_LEAST = 4, /* a layer with everything fused: qkv, o, gate and up, down */
+    DECODE_ROWS_MOST = 1024, /* the largest default of vLLM's max_num_seqs (vllm/engine/arg_utils.py) */
+};
 
 const char *phase_name(enum phase phase)
 {
@@ -60,7 +63,7 @@ enum phase phase_of_step(const struct step_facts *step, const struct step_facts 
     if (step->rows > step->last_rows)
         return PHASE_PREFILL;
     if (repeats_rows(step, before) || repeats_rows(step, next))
-        return PHASE_DECODE;
+        return step->rows <= DECODE_ROWS_MOST ? PHASE_DECODE : PHASE_UNKNOWN;
     return is_followed_by_generation(step, before, next, after_next) ? PHASE_PREFILL : PHASE_UNKNOWN;
 }
 

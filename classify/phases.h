@@ -16,12 +16,13 @@
  *   not layered, not projected, or not repeated          unknown: a forward pass without logits, another kind of program
  *   M of the others at most (experts get fewer rows) > M of the last     prefill, whole, chunked, or mixed with decode
  *   M of the others < M of the last                      unknown
- *   equal, and the step before or after has the same M   decode: a batch, or a few draft tokens of each sequence
+ *   equal, and the step before or after has the same M   decode: a batch, or a few draft tokens of each sequence; unknown
+ *                                                        beyond 1024 rows, which no engine batches by default
  *   equal, then two steps or more of M' each, M a multiple of M', and no step of another M' before
  *                                                        prefill: the logits of all positions were computed
  *   equal                                                unknown
- * Known to mislead: a run that computes the logits of all positions again and again with one M (perplexity) looks like a
- * batch that decodes. A kernel named prefill is no evidence: FlashInfer decodes with it where query heads share a KV head.
+ * Known to mislead: a run that computes the logits of all positions again and again with one small M (perplexity) looks
+ * like a batch that decodes, and so does a model of another kind that is built of layers and ends in a projection. A kernel named prefill is no evidence: FlashInfer decodes with it where query heads share a KV head.
  * Calls under graph capture are seen when captured only, so replays are in no step. */
 #ifndef CLASSIFY_PHASES_H
 #define CLASSIFY_PHASES_H

@@ -13,7 +13,7 @@
 
 enum {
     STEP_CALLS_MOST = 1 << 16,      /* of one step, launches too: a step is dropped that has more */
-    STEP_CALLS_HELD_MOST = 1 << 22, /* of all threads together */
+    STEP_CALLS_HELD_MOST = 1 << 21, /* of all threads together: about 100 MB */
     STEPS_WAITING = 3,
     STEP_SHAPES_MOST = 64,
 };

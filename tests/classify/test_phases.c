@@ -111,6 +111,19 @@ static void test_batches(void **state)
         expect(driver, alone[i], CALLS, 0, 0);
 }
 
+/* Logits of all positions of long texts, one after another; no engine batches as many sequences. */
+static void test_perplexity(void **state)
+{
+    struct driver *driver = *state;
+    for (int i = 0; i < 3; i++)
+        pass(driver, 0, 2048, 2048);
+    for (int i = 0; i < 3; i++)
+        pass(driver, 1, 1024, 1024);
+    step_sequence_break(driver->steps);
+    expect(driver, 0, 3 * CALLS, 0, 0);
+    expect(driver, 1, 0, 0, 3 * CALLS);
+}
+
 static void test_one_pass(void **state)
 {
     struct driver *driver = *state;
@@ -286,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_prompt_then_tokens, start, stop),
         cmocka_unit_test_setup_teardown(test_logits_of_all_positions, start, stop),
         cmocka_unit_test_setup_teardown(test_batches, start, stop),
+        cmocka_unit_test_setup_teardown(test_perplexity, start, stop),
         cmocka_unit_test_setup_teardown(test_one_pass, start, stop),
         cmocka_unit_test_setup_teardown(test_before_the_first_step, start, stop),
         cmocka_unit_test_setup_teardown(test_warm_up, start, stop),
