@@ -87,6 +87,40 @@ json_t *device_json_calibration(const struct session_device *device)
     return object;
 }
 
+static json_t *checks_array(const struct session_device *device)
+{
+    json_t *array = json_array();
+    for (int i = 0; device->roofs.spec && i < device->identity.check_count; i++) {
+        const struct identity_check *check = &device->identity.checks[i];
+        char text[256];
+        json_t *object = json_object();
+        json_value_set(object, "what", json_value_text(identity_check_name(check->kind)));
+        json_value_set(object, "contradiction", json_boolean(identity_check_is_contradiction(check->kind)));
+        json_value_set(object, "text",
+                       json_value_text(identity_check_text(check, device->roofs.spec, text, sizeof text)));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+json_t *device_json_identity(const struct session_device *device)
+{
+    static const char *const matches[] = {
+        [GPU_MATCH_NONE] = NULL, [GPU_MATCH_PCI_ID] = "pci_id", [GPU_MATCH_NAME] = "name", [GPU_MATCH_KEY] = "key"};
+    const struct device_identity *identity = &device->identity;
+    json_t *object = json_object();
+    json_value_set(object, "match", json_value_text(matches[identity->match]));
+    json_value_set(object, "estimated",
+                   identity->match ? json_boolean(device_identity_contradicts(identity)) : json_null());
+    json_value_set(object, "checks", checks_array(device));
+    json_value_set(object, "mig_profile", text_or_null(identity->profile.text));
+    json_value_set(object, "memory_slices", json_value_size(identity->memory_slices ? identity->memory_slices : -1));
+    json_value_set(object, "compute_scale", json_value_real(device->roofs.spec ? device->roofs.compute_scale : NAN));
+    json_value_set(object, "memory_scale", json_value_real(device->roofs.spec ? device->roofs.memory_scale : NAN));
+    json_value_set(object, "l2_bytes", json_value_real(session_device_l2_bytes(device)));
+    return object;
+}
+
 void device_json_roofs(json_t *roof, const struct session_device *device, enum gpu_path path)
 {
     struct roof achievable = device_roof_achievable(&device->roofs, &device->measured, path);

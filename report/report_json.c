@@ -67,6 +67,7 @@ static json_t *device_object(const struct session_device *device)
     json_value_set(object, "kernel_ns", json_value_count_if(busy->known, device->kernel_ns));
     json_value_set(object, "floor_ns", json_value_real(device->floor_ns));
     json_value_set(object, "roofs", roofs_of(device));
+    json_value_set(object, "identity", device_json_identity(device));
     json_value_set(object, "clocks", device_json_clocks(device));
     json_value_set(object, "calibration", device_json_calibration(device));
     return object;
@@ -290,6 +291,7 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "bound", json_value_text(bound_name(roofline->bound)));
     json_value_set(object, "bound_kv", json_null());
     json_value_set(object, "flags", flags_array(roofline->flags));
+    json_value_set(object, "above_roof_reason", json_value_text(above_roof_name(roofline->above_roof)));
     json_value_set(object, "flops_per_second", rates ? json_value_real(roofline->flops_per_second) : json_null());
     json_value_set(object, "bytes_per_second", rates ? json_value_real(roofline->bytes_per_second) : json_null());
     json_value_set(object, "roof_fraction", json_value_real(roofline->roof_fraction));
