@@ -18,9 +18,9 @@ enum gemm_side { GEMM_SIDE_NONE, GEMM_SIDE_M, GEMM_SIDE_N, GEMM_SIDE_K };
 
 /* What could be changed about a weight. */
 enum weight_change {
-    WEIGHT_BATCH,   /* the rows of all its calls below M*, in calls of M* rows: the weight is read less often */
-    WEIGHT_FUSE,    /* with its siblings, see sibling_group: the activation is read once */
-    WEIGHT_SPLIT_K, /* as many blocks as SMs where now there are fewer */
+    WEIGHT_BATCH, /* the rows of all its calls below M*, in calls of M* rows, or in one: the weight is read less often */
+    WEIGHT_FUSE,  /* with its siblings: the activation is read once. Each group's saving, evenly over its calls */
+    WEIGHT_SPLIT_K, /* at most as many blocks as SMs where now there are fewer; partial sums go through memory in fp32 */
     WEIGHT_8_BIT,   /* the weight in 8 bits, everything else as it is */
     WEIGHT_4_BIT,   /* in 4 bits with a 16-bit scale for each 128 */
     WEIGHT_CHANGE_COUNT,
@@ -54,7 +54,7 @@ struct weight_row {
     double fill;      /* of the compute peak, at most 1; NAN: no claim (persistent kernels, no grid, no SMs) */
     bool starved;     /* one of its operators is */
 
-    int sibling_group;                    /* index in session->sibling_groups, or WEIGHT_NO_GROUP */
+    int sibling_group; /* index in session->sibling_groups of the one that saves most with it, or WEIGHT_NO_GROUP */
     double saved_ns[WEIGHT_CHANGE_COUNT]; /* in this run, at the roof; 0: nothing to gain; NAN: not known */
 };
 
