@@ -123,7 +123,8 @@ int simgpu_event_elapsed(float *ms, struct simgpu_event *start, struct simgpu_ev
     if (!result && (start->time_ns > timeline_now() || end->time_ns > timeline_now()))
         result = SIMGPU_NOT_READY;
     if (!result)
-        *ms = (float)(((double)end->time_ns - (double)start->time_ns) / 1e6);
+        *ms = (float)((double)(int64_t)(end->time_ns - start->time_ns) /
+                      1e6); /* a double of all of it counts in 256 ns */
     core_unlock();
     return result;
 }
