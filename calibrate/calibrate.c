@@ -66,7 +66,10 @@ static bool start(struct measure *measure, const struct calibrate_options *optio
         return false;
     }
     snprintf(measure->calibration->cublas, CALIBRATION_TEXT, "%s", measure->blas.version);
-    if (kernels_load(cuda, &measure->kernels) && cuda_event(cuda, &measure->start) && cuda_event(cuda, &measure->end))
+    bool good = kernels_load(cuda, &measure->kernels);
+    for (int i = 0; i <= MEASURE_BATCH && good; i++)
+        good = cuda_event(cuda, &measure->events[i]);
+    if (good)
         return true;
     snprintf(measure->error, sizeof measure->error, "%s", cuda->error);
     return false;

@@ -11,24 +11,34 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* WORK runs once as a lead-in: without it the device would stand at the first event and wait for the host. Then COUNT times,
+ * each between two events. */
+static bool run_batch(struct measure *measure, measure_work *work, void *context, int count, double *ns)
+{
+    struct cuda *cuda = &measure->cuda;
+    bool good = work(measure, context) && cuda_record(cuda, measure->events[0]);
+    for (int i = 0; i < count && good; i++)
+        good = work(measure, context) && cuda_record(cuda, measure->events[i + 1]);
+    if (good)
+        measure_clocks(measure);
+    for (int i = 0; i < count && good; i++)
+        good = cuda_elapsed_ns(cuda, measure->events[i], measure->events[i + 1], &ns[i]);
+    return good;
+}
+
 bool measure_repeat(struct measure *measure, measure_work *work, void *context, double seconds,
                     struct measure_times *times)
 {
-    enum { WARM = 2, LEAST = 3 };
-    struct cuda *cuda = &measure->cuda;
     double ns[MEASURE_MOST_TIMES], until = budget_now() + seconds;
-    int count = 0;
-    for (int i = 0; i < WARM; i++)
-        if (!work(measure, context))
+    int count = 0, batch = 2;    /* small at first: nobody knows yet how long it takes */
+    if (!work(measure, context)) /* warm: libraries load their kernels, clocks rise */
+        return false;
+    do {
+        if (!run_batch(measure, work, context, batch, ns + count))
             return false;
-    while (count < MEASURE_MOST_TIMES && (count < LEAST || budget_now() < until)) {
-        if (!cuda_record(cuda, measure->start) || !work(measure, context) || !cuda_record(cuda, measure->end))
-            return false;
-        if (count == 0)
-            measure_clocks(measure);
-        if (!cuda_elapsed_ns(cuda, measure->start, measure->end, &ns[count++]))
-            return false;
-    }
+        count += batch;
+        batch = batch * 2 < MEASURE_BATCH ? batch * 2 : MEASURE_BATCH;
+    } while (count + batch <= MEASURE_MOST_TIMES && budget_now() < until);
     qsort(ns, (size_t)count, sizeof ns[0], compare);
     *times = (struct measure_times){ns[0], ns[count / 2], count};
     return true;

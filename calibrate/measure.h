@@ -10,6 +10,8 @@
 #include "calibrate/nvml.h"
 #include "classify/calibration.h"
 
+enum { MEASURE_BATCH = 8, MEASURE_MOST_TIMES = 64 };
+
 struct measure {
     struct cuda cuda;
     struct blas blas;
@@ -18,19 +20,18 @@ struct measure {
     const struct nvml_device *nvml_device;
     struct budget budget;
     struct calibration *calibration;
-    void *start, *end; /* events */
+    void *events[MEASURE_BATCH + 1];
     char error[1024];
 };
 
 /* One run of what is timed; false: MEASURE->cuda or blas has the error. */
 typedef bool measure_work(struct measure *measure, void *context);
 
-enum { MEASURE_MOST_TIMES = 64 };
 struct measure_times {
     double best_ns, median_ns;
     int count;
 };
-/* Runs WORK warm, then up to MEASURE_MOST_TIMES times or SECONDS, at least three; each between two events. */
+/* Runs WORK warm, then up to MEASURE_MOST_TIMES times or SECONDS, at least twice; each between two events. */
 bool measure_repeat(struct measure *measure, measure_work *work, void *context, double seconds,
                     struct measure_times *times);
 /* Reads NVML while the device works; call it between enqueuing and waiting. */

@@ -166,20 +166,23 @@ static void visit_busy(void *context, uint64_t start_ns, uint64_t end_ns)
     walk->end_ns = end_ns;
 }
 
-/* A weighted mean of what is known; NAN without any. */
+/* A weighted mean of what is known; NAN without any. By distances from the first value, so that of equal values it is that
+ * very value. */
 struct mean {
-    double sum, weight;
+    double first, distance, weight;
 };
 
 static void mean_add(struct mean *mean, double value, double weight)
 {
-    mean->sum += value * weight;
+    if (mean->weight == 0)
+        mean->first = value;
+    mean->distance += (value - mean->first) * weight;
     mean->weight += weight;
 }
 
 static double mean_value(const struct mean *mean)
 {
-    return mean->weight > 0 ? mean->sum / mean->weight : NAN;
+    return mean->weight > 0 ? mean->first + mean->distance / mean->weight : NAN;
 }
 
 static void summarize(const struct walk *walk, struct held_clock *held)
