@@ -32,6 +32,20 @@ expect_usage_error "--simulate" record --sim-option gemm_kernels=2 -- touch star
 expect_usage_error "'extra'" gpus extra
 expect_usage_error "'b'" report a b
 expect_usage_error "rooftap record" report
+expect_usage_error "--top takes a whole number from 1 on, not '0'" report --top 0
+expect_usage_error "not '-3'" report --top -3
+expect_usage_error "not '3x'" report a --top 3x
+expect_usage_error "not '99999999999999999999999'" report --top 99999999999999999999999
+expect_usage_error "--by takes shape|weight|kernel, not 'colour'" report --by colour
+expect_usage_error "roof, gain, name here, not 'size'" report --sort size
+expect_usage_error "not 'roof'" report --by weight --sort roof
+expect_usage_error "not 'name'" report --skinny --sort name
+expect_usage_error "--top 3" report --all --top 3
+expect_usage_error "--skinny" report --skinny --by kernel
+for option in --all --skinny "--top 3" "--sort time" "--by kernel"; do
+    # shellcheck disable=SC2086
+    expect_usage_error "--json holds everything" report --json $option
+done
 expect_usage_error "no-such-command" help no-such-command
 ROOFTAP_TIMING=perhaps expect_usage_error "ROOFTAP_TIMING" record -- touch started
 ROOFTAP_JOIN=extern expect_usage_error "ROOFTAP_JOIN is 'extern'; it takes auto|correlation|external" record -- touch started
