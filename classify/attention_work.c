@@ -126,7 +126,7 @@ void attention_work(const struct attention_model *model, struct attention_work *
     }
     if (model->kv_scales.bits > 0 && model->kv_scales.tokens <= 0 && work->keys > 0)
         work->kv_bytes += (model->v_in_k ? 1 : 2) * model->kv_scales.bits / 8;
-    work->flops = 2 * (double)model->n_q * (double)(model->d + model->d_v) * work->pairs;
+    work->flops = 2 * (double)model->n_q * ((double)model->d + (double)model->d_v) * work->pairs;
     work->bytes =
         work->kv_bytes + work->q_bytes + work->o_bytes + work->lse_bytes + work->page_bytes + work->partial_bytes;
     if (work->kv_bytes > 0)
@@ -186,7 +186,8 @@ bool attention_of_gemms(const struct gemm_model *scores, const struct gemm_model
     const struct gemm_operand *v = &values->operand[GEMM_RIGHT], *o = &values->operand[GEMM_D];
     bool fits = scores->m >= 0 && scores->n >= 0 && scores->k >= 0 && values->n >= 0 && scores->batch > 0 &&
                 scores->m == values->m && scores->n == values->k && scores->batch == values->batch &&
-                k->matrices == v->matrices && k->matrices > 0;
+                k->matrices == v->matrices && k->matrices >= 1 && k->matrices <= (double)scores->batch &&
+                k->matrices < 0x1p63;
     if (!fits)
         return false;
     *model = attention_plain(scores->batch, (int64_t)k->matrices, scores->k, scores->m, scores->n, q->bits);

@@ -3,6 +3,7 @@
  * and n are exchanged here, in one place, and nowhere else. */
 #include "classify/work.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "classify/compute_path.h"
@@ -68,7 +69,7 @@ static struct stored stored_operand(const struct trace_signature *s, int operand
 {
     if (s->kind == TRACE_CALL_GEMV && operand != OPERAND_A) { /* a vector: its increment stands in for ld */
         bool transposed = s->trans_a != OPERATION_N;
-        int64_t increment = s->ld[operand] < 0 ? -s->ld[operand] : s->ld[operand];
+        int64_t increment = s->ld[operand] < -INT64_MAX ? INT64_MAX : imaxabs(s->ld[operand]);
         return (struct stored){1, (operand == OPERAND_B) != transposed ? s->n : s->m, increment};
     }
     bool transposed = operand == OPERAND_A ? s->trans_a != OPERATION_N : s->trans_b != OPERATION_N;

@@ -381,6 +381,11 @@ static void test_unknown_stays_unknown(void **state)
     assert_true(work_of(&a).flops == 0 && work_of(&a).bytes == 0 && isnan(work_of(&a).intensity));
     a = attention_plain(2, 1, 4, INT64_C(1) << 40, INT64_C(1) << 40, 16); /* 2^80 pairs */
     assert_true(work_of(&a).pairs == 0x1p80);
+    a = attention_plain(INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 16); /* nothing overflows */
+    a.window_left = a.window_right = a.page_tokens = INT64_MAX;
+    assert_true(work_of(&a).pairs == 0x1p126);
+    a.mask = ATTENTION_CAUSAL_BOTTOM_RIGHT;
+    assert_true(work_of(&a).pairs == 0x1p125);
 }
 
 /* Scores of 32 heads, 1024 x 1024 in bf16: written, read, written, read: 4 * 32 * 2^20 * 2 bytes beside Q, K, V, O. */

@@ -596,6 +596,33 @@ static void test_groups(void **state)
     assert_true(work.flops == 0 && work.bytes == 0 && isnan(work.intensity));
 }
 
+/* A damaged trace may hold any number: no figure is negative, none overflows an integer (UBSan watches). */
+static void test_extreme_sizes(void **state)
+{
+    static const int64_t extremes[] = {INT64_MIN, -1, 0, 1, 3, INT64_MAX - 1, INT64_MAX};
+    enum { EXTREMES = sizeof extremes / sizeof extremes[0], KINDS = 3, DRAWS = 20000 };
+    uint64_t draw = 1;
+    (void)state;
+    for (int i = 0; i < DRAWS; i++) {
+        struct trace_signature s = gemm(1, 1, 1, R32F, C32);
+        int64_t *fields[] = {&s.m,     &s.n,     &s.k,      &s.batch,           &s.ld[0],           &s.ld[1],
+                             &s.ld[2], &s.ld[3], &s.aux_ld, &s.batch_stride[0], &s.batch_stride[1], &s.batch_stride[2]};
+        s.kind = (uint8_t)(TRACE_CALL_GEMM + i % KINDS);
+        s.library = (uint8_t)(TRACE_LIBRARY_CUBLAS + i / KINDS % 2);
+        s.batch_mode = (uint8_t)(i / 7 % 4);
+        s.epilogue = i % 1024;
+        for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
+            draw = draw * 6364136223846793005u + 1442695040888963407u;
+            *fields[f] = extremes[(draw >> 33) % EXTREMES];
+        }
+        struct work w;
+        work_of_signature(&s, "cublasStrsm_v2", &w);
+        assert_false(w.flops < 0 || w.bytes < 0 || w.intensity < 0);
+        assert_int_equal(isnan(w.flops), !w.shape_known);
+        assert_false(work_rows_at_ridge(&w, 100) < 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -621,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_dominant_dimension),
         cmocka_unit_test(test_caps),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_extreme_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
