@@ -7,7 +7,7 @@
  *   seven            3 calls and a launch, then 7 is returned from main
  *   last_thread      3 calls, then main leaves by pthread_exit() while another thread makes 2 more and returns
  *   handler          200 calls while a timer's handler makes more, from before the first call on
- *   signal HOW       a call and a launch, in one of which SIGUSR1 comes, then 5 calls and 3 launches. HOW: jump, the
+ *   signal HOW       two calls and a launch, in one of which SIGUSR1 comes, then 5 calls and 3 launches. HOW: jump, the
  *                    handler leaves the call by siglongjmp(); call, it makes one more, on a stack above the call's
  *   threads T N US   T threads, N calls of each library and N launches each, descriptors made and destroyed in between
  *   loop FILE T US   T threads call for ever; FILE holds a 64-bit count per thread, raised after each return
@@ -36,6 +36,8 @@ int cublasSgemm_v2(cublasHandle_t, int, int, int, int, int, const float *, const
                    const float *, float *, int);
 int cublasGemmEx(cublasHandle_t, int, int, int, int, int, const void *, const void *, int, int, const void *, int, int,
                  const void *, void *, int, int, int, int);
+int cublasXtSgemm(cublasXtHandle_t, int, int, size_t, size_t, size_t, const float *, const float *, size_t,
+                  const float *, size_t, const float *, float *, size_t);
 int cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t,
                    const void *, cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t, void *,
                    cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t, cudaStream_t);
@@ -156,6 +158,8 @@ static __attribute__((noinline)) void be_interrupted(void)
 {
     if (sigsetjmp(before_signal, 1) == 0)
         gemm(2, 2, 2);
+    if (sigsetjmp(before_signal, 1) == 0)
+        cublasXtSgemm(NULL, 0, 0, 2, 2, 2, &one, matrix, 2, matrix, 2, &zero, matrix, 2);
     if (sigsetjmp(before_signal, 1) == 0)
         launch(2);
 }

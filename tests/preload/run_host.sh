@@ -77,8 +77,8 @@ handler) # a signal handler calls cuBLAS, also while the thread it interrupts is
     [ "$own" -eq 200 ] || fail "$own calls of main recorded, 200 were made"
     ;;
 signal) # a call that a signal handler jumps out of is dropped, what follows is not; one made on another stack is nested
-    for try in "cublasGemmEx jump 5 4 1 0" "cudaLaunchKernel jump 6 3 1 0" \
-        "cublasGemmEx call 6 5 0 1" "cudaLaunchKernel call 7 4 0 0"; do
+    for try in "cublasGemmEx jump 6 4 1 0" "cublasXtSgemm jump 6 4 1 0" "cudaLaunchKernel jump 7 3 1 0" \
+        "cublasGemmEx call 7 5 0 1" "cublasXtSgemm call 7 5 0 1" "cudaLaunchKernel call 8 4 0 0"; do
         set -- $try
         rm -rf "$folder/trace" && mkdir "$folder/trace"
         FAKE_SIGNAL_IN=$1 shimmed "$host" signal "$2" || fail "$1, $2: exit status $?"
