@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Figures of GPUs that users give: `report --peak` and GPU tables, in a file that is named and in the usual place.
+CONFIG=$(readlink -f "$(dirname "$0")/../predict/configs/llama-3-8b.json")
 . "$(dirname "$0")/common.sh"
 unset XDG_CONFIG_HOME
 export HOME=$scratch
@@ -63,7 +64,9 @@ sed 's/"source"/"sauce"/' table.json >.config/rooftap/gpus.json
 expect_usage_error "gpus.json', line 2: unknown member \"sauce\"" report unknown
 expect_usage_error "gpus.json', line 2: unknown member \"sauce\"" gpus
 expect_usage_error "can't be read: No such file" report --gpu-table none.json unknown
-rm .config/rooftap/gpus.json
+mv .config/rooftap/gpus.json bad.json
+"$ROOFTAP" predict --config "$CONFIG" --gpu zzz9000 --gpu-table table.json | grep -q zzz9000 || fail "predict --gpu-table"
+expect_usage_error "line 2: unknown member" predict --config "$CONFIG" --gpu l4 --gpu-table bad.json
 # a row as `gpus --json` prints it is a row of a table
 "$ROOFTAP" gpus --json rtx4090 | sed 's/"rtx4090"/"zzz9000"/; s/\["0x2684"\]/[]/' >printed.json
 roof 163.888889 zzz9000 unknown --gpu-table printed.json
