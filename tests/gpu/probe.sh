@@ -75,6 +75,21 @@ under_rooftap() { # NAME COMMAND...
     "$python" "$here/summary.py" "$name" "$status" "$scratch/json" || faults=$((faults + 1))
 }
 
+# What calibrate measures, and whether a recording of the same GPU finds it, and the GPU's clocks.
+calibration() {
+    LD_LIBRARY_PATH=$program_libraries timeout 100 "$build/bin/rooftap" calibrate $quick --json ${simulate:+--simulate h100-sxm} \
+        >"$scratch/calibration" 2>"$scratch/said"
+    status=$?
+    cat "$scratch/said" >&2
+    LD_LIBRARY_PATH=$program_libraries timeout 120 "$build/bin/rooftap" record -q -o "$scratch/calibrated" \
+        ${simulate:+--simulate h100-sxm} -- "$build/examples/decode_loop/decode_loop" --steps 200 --layers 4 >"$scratch/out" 2>&1 ||
+        tail -5 "$scratch/out" >&2
+    "$build/bin/rooftap" report --json "$scratch/calibrated" >"$scratch/json" 2>"$scratch/said" || cat "$scratch/said" >&2
+    "$python" "$here/calibration.py" calibrate "$status" "$scratch/calibration" "$scratch/json" || faults=$((faults + 1))
+}
+
+XDG_DATA_HOME=$scratch/data # what is calibrated here is kept for nobody
+export XDG_DATA_HOME
 python=python3
 [ -x "$root/.deps/venv-torch/bin/python" ] && python=$root/.deps/venv-torch/bin/python
 if [ -n "$simulate" ]; then
@@ -95,8 +110,10 @@ for question in $("$scratch/probe" | cut -f1); do
     ask "$question"
 done
 if [ -x "$build/bin/rooftap" ]; then
-    [ -x "$build/examples/decode_loop/decode_loop" ] &&
+    if [ -x "$build/examples/decode_loop/decode_loop" ]; then
         under_rooftap decode_loop "$build/examples/decode_loop/decode_loop"
+        calibration
+    fi
     LD_LIBRARY_PATH=$libraries "$python" -c "import torch" 2>/dev/null &&
         under_rooftap torch_loop "$python" "$here/torch_loop.py"
 fi
