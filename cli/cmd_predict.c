@@ -22,7 +22,7 @@
 
 struct request {
     const char *config, *gpu, *batch, *prompt, *context, *chunk, *tp, *weights, *kv, *dtype, *checkpoint, *table;
-    bool json, fused;
+    bool json;
 };
 
 static bool read_number(const char *option, const char *text, int64_t absent, int64_t *value)
@@ -77,7 +77,6 @@ static bool read_options(const struct request *request, struct predict_options *
     }
     if (!gpu_options_load_table(request->table, COMMAND))
         return false;
-    options->fused = request->fused;
     options->gpu = gpu_names_find(request->gpu, COMMAND);
     return options->gpu && read_number("batch", request->batch, 1, &options->batch) &&
            read_number("prompt", request->prompt, 2048, &options->prompt) &&
@@ -148,12 +147,10 @@ static int predict(const struct request *request, const struct predict_options *
 int cmd_predict(int argc, char **argv)
 {
     static struct request request;
-    static const char *table;
     /* clang-format off */
     static const struct option_row rows[] = {
         {"config", 'c', OPTION_TEXT, &request.config, "FILE", "the model's config.json, or the folder that holds it"},
         {"gpu", 'g', OPTION_TEXT, &request.gpu, "NAME", "a GPU of 'rooftap gpus'"},
-        {"gpu-table", 0, OPTION_TEXT, &table, "FILE", "GPU rows of your own, as cli/GPUS.md describes them"},
         {"batch", 'b', OPTION_TEXT, &request.batch, "N", "sequences at once (default: 1)"},
         {"prompt", 'p', OPTION_TEXT, &request.prompt, "N", "tokens of each prompt (default: 2048)"},
         {"context", 'l', OPTION_TEXT, &request.context, "N", "tokens that a decode step attends to (default: the prompt's)"},
@@ -162,7 +159,6 @@ int cmd_predict(int argc, char **argv)
         {"kv", 0, OPTION_TEXT, &request.kv, "FORMAT", "store the KV cache as fp8, ... (default: as activations)"},
         {"dtype", 0, OPTION_TEXT, &request.dtype, "FORMAT", "run in fp16, bf16 or fp32; fp8, int8, ...: linear layers only"},
         {"tp", 0, OPTION_TEXT, &request.tp, "N", "split the model over N GPUs (tensor parallel)"},
-        {"fused", 0, OPTION_FLAG, &request.fused, NULL, "q, k and v as one GEMM, gate and up too, as engines do"},
         {"checkpoint", 0, OPTION_TEXT, &request.checkpoint, "FILE", "compare with a safetensors file or index, or a GGUF file"},
         {"gpu-table", 0, OPTION_TEXT, &request.table, "FILE", "GPU rows of your own before the built-in ones (cli/GPUS.md)"},
         {"json", 'j', OPTION_FLAG, &request.json, NULL, "print JSON; report/PREDICT_JSON.md documents it"},
@@ -193,8 +189,6 @@ int cmd_predict(int argc, char **argv)
         message_error(COMMAND, "takes no argument, found '%s'", argv[first]);
         return EXIT_USAGE;
     }
-    if (!gpu_options_load_table(table, COMMAND))
-        return EXIT_USAGE;
     struct predict_options options = {0};
     return read_options(&request, &options) ? predict(&request, &options) : EXIT_USAGE;
 }
