@@ -28,6 +28,11 @@ static bool check_options(const struct predict_options *options, struct model_er
         !check_size("context", options->context, 1, error) || !check_size("chunk", options->chunk, 0, error) ||
         !check_size("tp", options->tensor_parallel, 1, error))
         return false;
+    if (options->batch * options->prompt > PREDICT_TOKENS_MOST) {
+        snprintf(error->text, sizeof error->text, "batch %" PRId64 " of prompt %" PRId64 " makes more than %.0e tokens",
+                 options->batch, options->prompt, (double)PREDICT_TOKENS_MOST);
+        return false;
+    }
     if (options->chunk && (options->prompt + options->chunk - 1) / options->chunk > PREDICT_CHUNKS_MOST) {
         snprintf(error->text, sizeof error->text, "chunk %" PRId64 " cuts the prompt into more than %d passes",
                  options->chunk, PREDICT_CHUNKS_MOST);

@@ -42,7 +42,8 @@ enum predict_roof { PREDICT_SPECIFICATION, PREDICT_ACHIEVABLE, PREDICT_ROOFS };
 
 /* One row: all calls of one shape in one step. FLOPs, bytes and seconds are those of all its calls. */
 struct predict_operator {
-    char name[MODEL_NAME_BYTES + 16]; /* "layers.*.self_attn.q_proj", as the checkpoint names the weight */
+    /* "layers.*.self_attn.q_proj", as the checkpoint names the weight; fused ones "layers.*.self_attn.q_proj+k_proj+v_proj" */
+    char name[MODEL_NAME_BYTES + 16];
     enum predict_kind kind;
     enum gpu_path path;
     int64_t calls;
@@ -93,7 +94,12 @@ struct predict_options {
     const struct weight_format *weights; /* of all linear layers but lm_head and router; NULL: as config.json says */
     const struct model_format *kv;       /* of the KV cache; NULL: as the activations */
     const struct model_format *operands; /* what the linear layers multiply in; NULL: as config.json says */
+    bool
+        fused; /* products of the same activation that follow one another (q, k and v; gate and up) are one, as in engines */
 };
+
+/* Tokens of all prompts stay far below what 64-bit products of sizes can hold. */
+#define PREDICT_TOKENS_MOST INT64_C(1000000000000)
 
 enum { PREDICT_OPTION_MOST = 1 << 30, PREDICT_CHUNKS_MOST = 1 << 16, PREDICT_LENGTHS = 9 };
 

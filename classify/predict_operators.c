@@ -38,14 +38,16 @@ static bool is_linear_layer(const struct model_matrix *matrix)
            matrix->role != MODEL_SHARED_GATE;
 }
 
-/* ENTRY as whole components of NAME: "self_attn" and "layers.*.self_attn" are in "layers.*.self_attn.q_proj". */
+/* ENTRY as whole components of NAME: "self_attn" and "layers.*.self_attn" are in "layers.*.self_attn.q_proj". The names of
+ * fused matrices are joined by '+'. */
 static bool names_part(const char *entry, const char *name)
 {
     if (!strncmp(entry, "model.", 6))
         entry += 6;
     size_t length = strlen(entry);
     for (const char *found = length ? strstr(name, entry) : NULL; found; found = strstr(found + 1, entry))
-        if ((found == name || found[-1] == '.') && (!found[length] || found[length] == '.'))
+        if ((found == name || found[-1] == '.' || found[-1] == '+') &&
+            (!found[length] || found[length] == '.' || found[length] == '+'))
             return true;
     return false;
 }
@@ -411,6 +413,41 @@ static void add_matrix(struct builder *builder, enum predict_phase phase, const 
     }
 }
 
+/* Whether B can be part of one product with A: the same activation, and the same formats. */
+static bool is_sibling(const struct builder *builder, const struct model_matrix *a, const struct model_matrix *b)
+{
+    struct predict_weight one = predict_weight_of(builder->predict, a), other = predict_weight_of(builder->predict, b);
+    bool of_input = a->role == MODEL_QKV || a->role == MODEL_LATENT_DOWN || a->role == MODEL_FFN_UP ||
+                    a->role == MODEL_EXPERT_UP || a->role == MODEL_SHARED_UP;
+    return of_input && a->role == b->role && a->where == b->where && a->in == b->in && a->bias == b->bias &&
+           one.bits == other.bits && one.operands == other.operands;
+}
+
+static void join_name(char name[MODEL_NAME_BYTES], const char *other)
+{
+    const char *last = strrchr(other, '.');
+    size_t used = strlen(name);
+    snprintf(name + used, MODEL_NAME_BYTES - used, "+%s", last ? last + 1 : other);
+}
+
+/* The matrices from INDEX on that are multiplied as one, joined along N. Returns how many. */
+static int join_siblings(const struct builder *builder, int index, struct model_matrix *joined)
+{
+    const struct model_geometry *geometry = builder->predict->geometry;
+    int end = index + 1;
+    *joined = geometry->matrices[index];
+    for (; builder->predict->options.fused && end < geometry->matrix_count; end++) {
+        const struct model_matrix *next = &geometry->matrices[end];
+        if (!is_sibling(builder, &geometry->matrices[index], next))
+            break;
+        joined->out += next->out;
+        joined->query_out += next->query_out;
+        joined->kv_out += next->kv_out;
+        join_name(joined->name, next->name);
+    }
+    return end - index;
+}
+
 static void add_range(struct predict_range *sum, struct predict_range part)
 {
     sum->low += part.low;
@@ -450,14 +487,15 @@ void predict_operators_of_step(const struct predict *predict, const struct predi
         step->tokens += passes[i].tokens * passes[i].times;
     }
     bool attention_done = false;
-    for (int i = 0; i < predict->geometry->matrix_count; i++) {
-        const struct model_matrix *matrix = &predict->geometry->matrices[i];
-        if (matrix->role == MODEL_ATTENTION_OUTPUT && !attention_done) { /* in the order of a layer */
+    struct model_matrix matrix;
+    for (int i = 0; i < predict->geometry->matrix_count;) {
+        i += join_siblings(&builder, i, &matrix);
+        if (matrix.role == MODEL_ATTENTION_OUTPUT && !attention_done) { /* in the order of a layer */
             add_attention(&builder, phase, false);
             add_attention(&builder, phase, true);
             attention_done = true;
         }
-        add_matrix(&builder, phase, matrix);
+        add_matrix(&builder, phase, &matrix);
     }
     sum_step(predict, step);
 }

@@ -22,7 +22,7 @@
 
 struct request {
     const char *config, *gpu, *batch, *prompt, *context, *chunk, *tp, *weights, *kv, *dtype, *checkpoint, *table;
-    bool json;
+    bool json, fused;
 };
 
 static bool read_number(const char *option, const char *text, int64_t absent, int64_t *value)
@@ -77,6 +77,7 @@ static bool read_options(const struct request *request, struct predict_options *
     }
     if (!gpu_options_load_table(request->table, COMMAND))
         return false;
+    options->fused = request->fused;
     options->gpu = gpu_names_find(request->gpu, COMMAND);
     return options->gpu && read_number("batch", request->batch, 1, &options->batch) &&
            read_number("prompt", request->prompt, 2048, &options->prompt) &&
@@ -159,6 +160,7 @@ int cmd_predict(int argc, char **argv)
         {"kv", 0, OPTION_TEXT, &request.kv, "FORMAT", "store the KV cache as fp8, ... (default: as activations)"},
         {"dtype", 0, OPTION_TEXT, &request.dtype, "FORMAT", "run in fp16, bf16 or fp32; fp8, int8, ...: linear layers only"},
         {"tp", 0, OPTION_TEXT, &request.tp, "N", "split the model over N GPUs (tensor parallel)"},
+        {"fused", 0, OPTION_FLAG, &request.fused, NULL, "q, k and v as one GEMM, gate and up too, as engines do"},
         {"checkpoint", 0, OPTION_TEXT, &request.checkpoint, "FILE", "compare with a safetensors file or index, or a GGUF file"},
         {"gpu-table", 0, OPTION_TEXT, &request.table, "FILE", "GPU rows of your own before the built-in ones (cli/GPUS.md)"},
         {"json", 'j', OPTION_FLAG, &request.json, NULL, "print JSON; report/PREDICT_JSON.md documents it"},

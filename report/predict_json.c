@@ -135,6 +135,7 @@ static json_t *options_object(const struct predict *predict)
     set(object, "context", json_integer(options->context));
     set(object, "chunk", size_or_null(options->chunk));
     set(object, "tensor_parallel", json_integer(options->tensor_parallel));
+    set(object, "fused", json_boolean(options->fused));
     set(object, "weights", text_or_null(predict->storage.name));
     set(object, "activations", json_string(predict->format->name));
     set(object, "operands", json_string(predict->operands->name));

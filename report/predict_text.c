@@ -163,6 +163,7 @@ static void print_row(const struct predict_operator *row, FILE *out)
 {
     char name[NAME_WIDTH * 4];
     snprintf(name, sizeof name, "%s", short_name(row));
+    safe_text_cut_middle(name, NAME_WIDTH);
     bool two = row->bytes.low != row->bytes.high;
     char line[LEFT_WIDTH + 1];
     snprintf(line, sizeof line, "  at most %.0f experts, above at least %.0f", row->experts.high, row->experts.low);

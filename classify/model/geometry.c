@@ -103,12 +103,13 @@ static void build_latent(struct model_geometry *g)
     if (c->q_rank) {
         add(g, "self_attn.q_a_proj", MODEL_LATENT_DOWN, MODEL_ALL_LAYERS, c->q_rank, c->hidden, c->qkv_bias);
         add_vector(g, "self_attn.q_a_layernorm.weight", MODEL_ALL_LAYERS, c->q_rank);
-        add(g, "self_attn.q_b_proj", MODEL_LATENT_UP_Q, MODEL_ALL_LAYERS, q, c->q_rank, false);
     } else {
         add(g, "self_attn.q_proj", MODEL_QKV, MODEL_ALL_LAYERS, q, c->hidden, false)->query_out = q;
     }
     add(g, "self_attn.kv_a_proj_with_mqa", MODEL_LATENT_DOWN, MODEL_ALL_LAYERS, c->kv_rank + c->rope_dim, c->hidden,
         c->qkv_bias);
+    if (c->q_rank)
+        add(g, "self_attn.q_b_proj", MODEL_LATENT_UP_Q, MODEL_ALL_LAYERS, q, c->q_rank, false);
     add_vector(g, "self_attn.kv_a_layernorm.weight", MODEL_ALL_LAYERS, c->kv_rank);
     add(g, "self_attn.kv_b_proj", MODEL_LATENT_UP_KV, MODEL_ALL_LAYERS, c->query_heads * (c->nope_dim + c->value_dim),
         c->kv_rank, false);

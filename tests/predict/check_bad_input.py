@@ -118,6 +118,7 @@ def wrong_options():
     refuse("heads not divisible", [*good, "--tp", "3"], "num_attention_heads 32", "3")
     refuse("FFN not divisible", ["--config", CONFIGS / "qwen2.5-7b.json", "--gpu", "h100-sxm", "--tp", "7"], "intermediate_size 18944", "7")
     refuse("KV heads not divisible", ["--config", CONFIGS / "phi-4.json", "--gpu", "h100-sxm", "--tp", "4"], "num_key_value_heads 10")
+    refuse("too many tokens", [*good, "--prompt", "1073741824", "--batch", "1073741824"], "batch", "tokens")
     refuse("a million chunks", [*good, "--prompt", "1000000", "--chunk", "1"], "chunk")
     refuse("an argument", [*good, "more"], "more")
     refuse("no such checkpoint", [*good, "--checkpoint", SCRATCH / "none.gguf"], "none.gguf")

@@ -197,6 +197,23 @@ def check_defaults():
     expect("lm_head reads the tied embedding", tied["decode"]["weight_bytes"]["at_least"], 2 * (6738415616 - 131072000 - 266240))
 
 
+def check_fused():
+    """q, k, v of Llama-3-8B: 4096 + 1024 + 1024 columns; the FLOPs stay, the activation is read once instead of three times (and
+    once instead of twice by gate and up), in each of 32 layers."""
+    plain, fused = predict("llama-3-8b", "--prompt", "100")["prefill"], predict("llama-3-8b", "--prompt", "100", "--fused")["prefill"]
+    shapes = {row["name"]: row["n"] for row in fused["operators"] if row["kind"] == "gemm"}
+    expected = {"layers.*.self_attn.q_proj+k_proj+v_proj": 6144, "layers.*.self_attn.o_proj": 4096,
+                "layers.*.mlp.gate_proj+up_proj": 28672, "layers.*.mlp.down_proj": 4096, "lm_head": 128256}
+    if shapes != expected:
+        FAULTS.append(f"fused shapes: {shapes}")
+    expect("fused FLOPs", fused["flops"], plain["flops"])
+    expect("fused weights", fused["weight_bytes"]["at_least"], plain["weight_bytes"]["at_least"])
+    expect("bytes that fusing saves", plain["bytes"]["at_least"] - fused["bytes"]["at_least"], 32 * 3 * 100 * 4096 * 2)
+    names = [row["name"] for row in predict("deepseek-v3", "--fused")["decode"]["operators"]]
+    if "layers.*.self_attn.q_a_proj+kv_a_proj_with_mqa" not in names:
+        FAULTS.append(f"MLA's down projections are not fused: {names}")
+
+
 def check_tensor_parallel():
     """2 all-reduces a layer and one of the embedding, of batch x hidden values."""
     step = predict("llama-2-70b", "--tp", "8", "--batch", "32")["decode"]
