@@ -16,8 +16,9 @@ bool kernel_table_load(const char *path, const char *command)
         free(usual);
         return true;
     }
-    /* Not freed: rows are looked up until the process ends. */
-    struct kernel_table_file *file = kernel_table_file_read(path ? path : usual, error);
+    /* Kept: rows are looked up until the process ends. */
+    static struct kernel_table_file *file;
+    file = kernel_table_file_read(path ? path : usual, error);
     free(usual);
     if (!file) {
         message_error(command, "%s", error);
