@@ -119,7 +119,7 @@ static const struct {
 } decided[] = {
     /* A profiler's table missed the first ones, and attention counted as no FLOPs: NVIDIA/cudnn-frontend#779,
      * pytorch/pytorch#195460. */
-    {"_ZN5flash23flash_fwd_splitkv_kernelI23Flash_fwd_kernel_traitsILi128E", KERNEL_FAMILY_ATTENTION, KERNEL_ATTENTION},
+    {"_ZN5flash24flash_fwd_splitkv_kernelI23Flash_fwd_kernel_traitsILi128E", KERNEL_FAMILY_ATTENTION, KERNEL_ATTENTION},
     {"_ZN7cutlass13device_kernelIN5flash20enable_sm90_or_laterINS1_16FlashAttnFwdSm90I", KERNEL_FAMILY_ATTENTION,
      KERNEL_ATTENTION},
     {"kernel_cutlass_kernel_flash_attncuteflash_fwd_sm100FlashAttentionForwardSm100_object_at__tensor0000odiv8_0",
