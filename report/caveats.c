@@ -68,7 +68,8 @@ static bool estimated(const struct session *session, FILE *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < session->device_count; i++)
-        count += session->devices[i].roofs.spec && device_identity_contradicts(&session->devices[i].identity);
+        count += session->devices[i].roofs.spec && session->devices[i].facts.simulated != 1 &&
+                 device_identity_contradicts(&session->devices[i].identity);
     if (count)
         fprintf(out, "what the driver says of %zu %s contradicts the row of the GPU table: its roofs are estimates",
                 count, format_plural(count, "GPU", "GPUs"));

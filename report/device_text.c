@@ -96,9 +96,12 @@ static void print_clocks(const struct session_device *device, FILE *out)
     fputc('\n', out);
 }
 
+/* A simulated device is its row; what its driver says is the stand-in's. */
 static void print_contradictions(const struct session_device *device, FILE *out)
 {
     char text[512];
+    if (device->facts.simulated == 1)
+        return;
     for (int i = 0; i < device->identity.check_count; i++) {
         label_print(out, "");
         safe_text_print(out, identity_check_text(&device->identity.checks[i], device->roofs.spec, text, sizeof text),
@@ -116,6 +119,9 @@ static void print_roofs(const struct session *session, int index, FILE *out)
         label_print(out, "");
         fputs("no row in the GPU table for this device: no roof, no ridge, every class unknown (see `rooftap gpus`)\n",
               out);
+        label_print(out, "");
+        fprintf(out, "its figures can be given: rooftap report --peak %d:bf16=TFLOP/s,bw=GB/s (see `rooftap help report`)\n",
+                index);
         return;
     }
     for (int path = 0; path < GPU_PATH_COUNT; path++)
