@@ -108,7 +108,7 @@ void sum_add(uint64_t *sum, uint64_t more);
 
 void operator_join_open(struct operator_join *join, struct name_pool *names);
 void operator_join_add(struct operator_join *join, const struct trace_item *item);
-void operator_join_end(struct operator_join *join); /* after the last record */
+void operator_join_end(struct operator_join *join);                             /* after the last record */
 const char *operator_join_entry(const struct operator_join *join, uint32_t id); /* NULL if not known */
 void operator_join_close(struct operator_join *join);
 
