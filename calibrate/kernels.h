@@ -8,7 +8,7 @@
 
 /* Each thread moves 16 bytes at a time, four of them in flight; the grid strides over the bytes. */
 #define KERNEL_COPY  "rooftap_copy"  /* (to, from, bytes): bytes is a multiple of 16 */
-#define KERNEL_READ  "rooftap_read"  /* (never written, from, bytes) */
+#define KERNEL_READ  "rooftap_read"  /* (hardly ever written: 4 bytes, from, bytes) */
 #define KERNEL_EMPTY "rooftap_empty" /* () */
 
 struct kernels {
