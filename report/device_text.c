@@ -117,11 +117,10 @@ static void print_roofs(const struct session *session, int index, FILE *out)
     enum gpu_path used = GPU_PATH_UNKNOWN;
     if (!spec) {
         label_print(out, "");
-        fputs("no row in the GPU table for this device: no roof, no ridge, every class unknown (see `rooftap gpus`)\n",
-              out);
-        label_print(out, "");
-        fprintf(out, "its figures can be given: rooftap report --peak %d:bf16=TFLOP/s,bw=GB/s (see `rooftap help report`)\n",
-                index);
+        fprintf(
+            out,
+            "no row in the GPU table: no roof, ridge or class; give its figures by --peak %d:bf16=TFLOP/s,bw=GB/s\n",
+            index);
         return;
     }
     for (int path = 0; path < GPU_PATH_COUNT; path++)
