@@ -74,6 +74,21 @@ static bool choose_formats(struct predict *predict, struct model_error *error)
     return true;
 }
 
+/* What quantization_config leaves out of single layers, or by regular expressions, counts as quantised: say so. */
+static void note_exclusions(struct predict *predict)
+{
+    const struct model_geometry *geometry = predict->geometry;
+    int partly = 0;
+    for (int i = 0; i < geometry->matrix_count; i++)
+        partly += predict_is_partly_quantised(predict, &geometry->matrices[i]);
+    int64_t unclear = predict->options.weights ? 0 : geometry->config->excluded_unclear;
+    if (partly || unclear)
+        snprintf(predict->storage_note, sizeof predict->storage_note,
+                 "quantization_config leaves out single layers of %d matrices, and %" PRId64
+                 " modules by patterns: all of these are counted as quantised",
+                 partly, unclear);
+}
+
 /* ---- figures of the model ---- */
 
 /* FLOPs of all layers' causal attention over LENGTH tokens by the L^2 convention, a window of w: L w - w^2/2 pairs. */
@@ -210,6 +225,7 @@ bool predict_model(const struct model_geometry *geometry, const struct predict_o
     if (!check_options(options, error) || !choose_formats(predict, error) ||
         !predict_shard_of(geometry->config, options->tensor_parallel, &shard, error))
         return false;
+    note_exclusions(predict);
     predict->roofs = device_roofs(options->gpu, -1, false, -1);
     for (int phase = 0; phase < PREDICT_PHASES; phase++) {
         predict_operators_of_step(predict, &shard, phase, &predict->steps[phase]);

@@ -116,6 +116,7 @@ struct predict {
     const struct model_format *format;        /* of activations, norms and what is not quantised */
     const struct model_format *kv, *operands; /* of the cache; what the linear layers multiply in */
     struct model_storage storage;             /* of the quantised weights, chosen */
+    char storage_note[MODEL_NOTE_BYTES];      /* what of quantization_config is not followed; empty: nothing */
     struct predict_step steps[PREDICT_PHASES];
 
     double layer_parameters;   /* P_layer: active matmul parameters, mean over layers */

@@ -9,6 +9,7 @@
 
 #include "classify/allocate.h"
 #include "classify/attention_work.h"
+#include "classify/model/quantisation.h"
 
 struct builder {
     const struct predict *predict;
@@ -38,20 +39,6 @@ static bool is_linear_layer(const struct model_matrix *matrix)
            matrix->role != MODEL_SHARED_GATE;
 }
 
-/* ENTRY as whole components of NAME: "self_attn" and "layers.*.self_attn" are in "layers.*.self_attn.q_proj". The names of
- * fused matrices are joined by '+'. */
-static bool names_part(const char *entry, const char *name)
-{
-    if (!strncmp(entry, "model.", 6))
-        entry += 6;
-    size_t length = strlen(entry);
-    for (const char *found = length ? strstr(name, entry) : NULL; found; found = strstr(found + 1, entry))
-        if ((found == name || found[-1] == '.' || found[-1] == '+') &&
-            (!found[length] || found[length] == '.' || found[length] == '+'))
-            return true;
-    return false;
-}
-
 static bool is_quantised(const struct predict *predict, const struct model_matrix *matrix)
 {
     const struct model_config *config = predict->geometry->config;
@@ -61,10 +48,16 @@ static bool is_quantised(const struct predict *predict, const struct model_matri
         return true;
     if (!config->quantised || (config->experts_only && !predict_is_expert(matrix)))
         return false;
-    for (int i = 0; i < config->excluded_count; i++)
-        if (names_part(config->excluded[i], matrix->name))
-            return false;
-    return true;
+    return model_quantisation_excludes(config, matrix->name, matrix->copies / matrix->experts, matrix->experts) !=
+           MODEL_EXCLUDED_EVERYWHERE;
+}
+
+bool predict_is_partly_quantised(const struct predict *predict, const struct model_matrix *matrix)
+{
+    const struct model_config *config = predict->geometry->config;
+    return is_quantised(predict, matrix) && !predict->options.weights &&
+           model_quantisation_excludes(config, matrix->name, matrix->copies / matrix->experts, matrix->experts) ==
+               MODEL_EXCLUDED_IN_SOME_LAYERS;
 }
 
 struct predict_weight predict_weight_of(const struct predict *predict, const struct model_matrix *matrix)

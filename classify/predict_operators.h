@@ -13,6 +13,8 @@ struct predict_weight {
     const struct model_format *operands;
 };
 
+/* Its layers are stored in two ways, by quantization_config, but count as quantised throughout. */
+bool predict_is_partly_quantised(const struct predict *predict, const struct model_matrix *matrix);
 struct predict_weight predict_weight_of(const struct predict *predict, const struct model_matrix *matrix);
 /* One GPU's product with ROWS rows of the activation; of one expert where it is an expert's. */
 struct gemm_model predict_gemm_model(const struct predict *predict, const struct predict_shard *shard,

@@ -137,6 +137,7 @@ static json_t *options_object(const struct predict *predict)
     set(object, "tensor_parallel", json_integer(options->tensor_parallel));
     set(object, "fused", json_boolean(options->fused));
     set(object, "weights", text_or_null(predict->storage.name));
+    set(object, "weights_note", text_or_null(predict->storage_note));
     set(object, "activations", json_string(predict->format->name));
     set(object, "operands", json_string(predict->operands->name));
     set(object, "kv", json_string(predict->kv->name));

@@ -96,6 +96,10 @@ static void print_setting(const struct predict *predict, FILE *out)
     label_print(out, "formats");
     fprintf(out, "weights %s; GEMMs of them in %s; activations %s; KV cache %s\n", predict->storage.name,
             predict->operands->name, predict->format->name, predict->kv->name);
+    if (predict->storage_note[0]) {
+        label_print(out, "");
+        fprintf(out, "%s\n", predict->storage_note);
+    }
     label_print(out, "load");
     fprintf(out, "batch %" PRId64 ", prompts of %" PRId64 " tokens, context of %" PRId64 " tokens", o->batch, o->prompt,
             o->context);

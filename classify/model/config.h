@@ -28,7 +28,14 @@ struct model_storage {
     struct gemm_scales scales;
 };
 
-enum { MODEL_EXCLUDED_MOST = 16, MODEL_DEFAULTED_BYTES = 512, MODEL_NOTE_BYTES = 256 };
+/* Modules that quantization_config leaves as they are: "self_attn", or "layers.*.mlp.up_proj" of so many layers. */
+struct model_exclusion {
+    char pattern[96];
+    bool numbered;    /* the file names single layers */
+    int64_t mentions; /* how often, with different numbers */
+};
+
+enum { MODEL_EXCLUDED_MOST = 64, MODEL_DEFAULTED_BYTES = 512, MODEL_NOTE_BYTES = 256 };
 
 struct model_config {
     const struct model_family *family;
@@ -47,11 +54,12 @@ struct model_config {
 
     const struct model_format *format; /* of activations, norms and of what is not quantised: torch_dtype */
     bool quantised;
-    struct model_storage storage;           /* of the quantised weights; else the format's */
-    bool experts_only;                      /* only routed experts are quantised (mxfp4) */
-    const struct model_format *operands;    /* what the quantised GEMMs multiply in, where the file says so; NULL */
-    char excluded[MODEL_EXCLUDED_MOST][96]; /* modules that stay as they are */
+    struct model_storage storage;        /* of the quantised weights; else the format's */
+    bool experts_only;                   /* only routed experts are quantised (mxfp4) */
+    const struct model_format *operands; /* what the quantised GEMMs multiply in, where the file says so; NULL */
+    struct model_exclusion excluded[MODEL_EXCLUDED_MOST];
     int excluded_count;
+    int64_t excluded_unclear;                    /* entries that are regular expressions, or too many: not applied */
     char quantisation_problem[MODEL_NOTE_BYTES]; /* not understood: why; empty: none */
 
     char model_type[64];                   /* of the language model */

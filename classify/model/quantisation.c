@@ -58,6 +58,10 @@ static void read_awq(const json_t *object, struct model_config *config)
 
 static void read_gptq(const json_t *object, struct model_config *config)
 {
+    if (json_object_size(json_object_get(object, "dynamic")) || json_is_true(json_object_get(object, "lm_head"))) {
+        give_up(config, "gptq with 'dynamic' or a quantised 'lm_head' is not understood");
+        return;
+    }
     read_groups(object, config, "gptq");
 }
 
@@ -145,6 +149,21 @@ static void read_compressed_tensors(const json_t *object, struct model_config *c
         config->operands = model_format_by_name(bits == 8 ? (is_float ? "fp8" : "int8") : is_float ? "nvfp4" : "");
 }
 
+static void read_modelopt(const json_t *object, struct model_config *config)
+{
+    const char *algorithm = json_string_value(json_object_get(object, "quant_algo"));
+    if (algorithm && !strcmp(algorithm, "FP8")) {
+        set_storage(config, 8, (struct gemm_scales){.bits = 32}, "modelopt fp8, 32-bit scale a tensor");
+        config->operands = model_format_by_name("fp8");
+    } else if (algorithm && !strcmp(algorithm, "NVFP4")) {
+        set_storage(config, 4, (struct gemm_scales){.bits = 8, .outer = 1, .inner = 16},
+                    "modelopt nvfp4, 8-bit scale for 16");
+        config->operands = model_format_by_name("nvfp4");
+    } else {
+        give_up(config, "modelopt needs 'quant_algo' FP8 or NVFP4");
+    }
+}
+
 static const struct {
     const char *method;
     void (*read)(const json_t *object, struct model_config *config);
@@ -155,21 +174,102 @@ static const struct {
     {"mxfp4", read_mxfp4},
     {"bitsandbytes", read_bitsandbytes},
     {"compressed-tensors", read_compressed_tensors},
+    {"modelopt", read_modelopt},
 };
+
+/* ---- what stays as it is ---- */
+
+/* Numbers become `*`, a leading "model." goes. False: a regular expression, or longer than any name. */
+static bool make_pattern(const char *entry, struct model_exclusion *exclusion)
+{
+    static const char *const prefixes[] = {"model.language_model.", "language_model.model.", "language_model.",
+                                           "model."};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (!strncmp(entry, prefixes[i], strlen(prefixes[i]))) {
+            entry += strlen(prefixes[i]);
+            break;
+        }
+    size_t used = 0;
+    bool start = true;
+    *exclusion = (struct model_exclusion){.mentions = 1};
+    while (*entry) {
+        size_t digits = start ? strspn(entry, "0123456789") : 0;
+        bool star = *entry == '*' && start && (entry[1] == '.' || !entry[1]);
+        if (used + 1 >= sizeof exclusion->pattern || (strchr("*?[]()|^$\\:", *entry) && !star))
+            return false;
+        if (digits && (entry[digits] == '.' || !entry[digits])) {
+            exclusion->pattern[used++] = '*';
+            exclusion->numbered = true;
+            entry += digits;
+        } else {
+            exclusion->pattern[used++] = *entry++;
+        }
+        start = exclusion->pattern[used - 1] == '.';
+    }
+    return used > 0;
+}
+
+static void exclude(struct model_config *config, const char *entry)
+{
+    struct model_exclusion exclusion;
+    bool clear = make_pattern(entry, &exclusion);
+    for (int i = 0; clear && i < config->excluded_count; i++)
+        if (!strcmp(config->excluded[i].pattern, exclusion.pattern)) {
+            config->excluded[i].mentions++;
+            return;
+        }
+    if (clear && config->excluded_count < MODEL_EXCLUDED_MOST)
+        config->excluded[config->excluded_count++] = exclusion;
+    else if (!strstr(entry, "lm_head") && !strstr(entry, "embed")) /* these are never quantised here anyway */
+        config->excluded_unclear++;
+}
 
 static void note_excluded(const json_t *object, struct model_config *config)
 {
-    static const char *const fields[] = {"modules_to_not_convert", "ignore", "ignored_layers", "llm_int8_skip_modules"};
+    static const char *const fields[] = {"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
+                                         "llm_int8_skip_modules"};
     for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
         const json_t *list = json_object_get(object, fields[f]), *entry;
         size_t i;
         json_array_foreach((json_t *)list, i, entry)
         {
-            const char *name = json_string_value(entry);
-            if (name && config->excluded_count < MODEL_EXCLUDED_MOST)
-                snprintf(config->excluded[config->excluded_count++], sizeof config->excluded[0], "%s", name);
+            if (json_is_string(entry))
+                exclude(config, json_string_value(entry));
         }
     }
+}
+
+/* ENTRY as whole components of NAME: "self_attn" and "layers.*.self_attn" are in "layers.*.self_attn.q_proj". */
+static bool names_part(const char *entry, const char *name)
+{
+    size_t length = strlen(entry);
+    for (const char *found = strstr(name, entry); found; found = strstr(found + 1, entry))
+        if ((found == name || found[-1] == '.' || found[-1] == '+') &&
+            (!found[length] || found[length] == '.' || found[length] == '+'))
+            return true;
+    return false;
+}
+
+/* "layers.*.mlp" comes once a layer, "layers.*.mlp.experts.*" once an expert. */
+static bool names_experts(const char *pattern)
+{
+    const char *star = strchr(pattern, '*');
+    return star && strchr(star + 1, '*');
+}
+
+enum model_exclusion_extent model_quantisation_excludes(const struct model_config *config, const char *name,
+                                                        int64_t layers, int64_t experts)
+{
+    enum model_exclusion_extent extent = MODEL_EXCLUDED_NOWHERE;
+    for (int i = 0; i < config->excluded_count; i++) {
+        const struct model_exclusion *exclusion = &config->excluded[i];
+        if (!names_part(exclusion->pattern, name))
+            continue;
+        if (!exclusion->numbered || exclusion->mentions >= layers * (names_experts(exclusion->pattern) ? experts : 1))
+            return MODEL_EXCLUDED_EVERYWHERE;
+        extent = MODEL_EXCLUDED_IN_SOME_LAYERS;
+    }
+    return extent;
 }
 
 void model_quantisation_read(const json_t *object, struct model_config *config)

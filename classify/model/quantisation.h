@@ -11,4 +11,10 @@
 /* OBJECT NULL: nothing is quantised. */
 void model_quantisation_read(const json_t *object, struct model_config *config);
 
+enum model_exclusion_extent { MODEL_EXCLUDED_NOWHERE, MODEL_EXCLUDED_IN_SOME_LAYERS, MODEL_EXCLUDED_EVERYWHERE };
+
+/* NAME: of a matrix that LAYERS have, EXPERTS times each; names of fused matrices are joined by '+'. */
+enum model_exclusion_extent model_quantisation_excludes(const struct model_config *config, const char *name,
+                                                        int64_t layers, int64_t experts);
+
 #endif

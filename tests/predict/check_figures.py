@@ -197,6 +197,67 @@ def check_defaults():
     expect("lm_head reads the tied embedding", tied["decode"]["weight_bytes"]["at_least"], 2 * (6738415616 - 131072000 - 266240))
 
 
+def check_quantisation():
+    """Bits of one weight of q_proj (4096 x 4096) and of lm_head, and what q_proj multiplies in."""
+    def linear(**weights):
+        return {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights,
+                "input_activations": {"num_bits": weights["num_bits"]} if weights.pop("inputs", False) else None}}}
+    cases = [
+        ({"quant_method": "awq", "bits": 4, "group_size": 128}, 4 + 20 / 128, "bf16"),
+        ({"quant_method": "gptq", "bits": 4, "group_size": -1}, 4 + 20 / 4096, "bf16"),
+        ({"quant_method": "gptq", "bits": 8, "group_size": 64}, 8 + 24 / 64, "bf16"),
+        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, 8 + 32 / 16384, "fp8_e4m3"),
+        ({"quant_method": "fp8"}, 8 + 32 / 4096 ** 2, "fp8_e4m3"),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, 4 + 32 / 64, "bf16"),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_use_double_quant": True}, 4 + 8 / 64 + 32 / 64 / 256, "bf16"),
+        ({"load_in_8bit": True}, 8 + 32 / 4096, "bf16"),
+        (linear(num_bits=4, type="int", strategy="group", group_size=128, symmetric=True), 4 + 16 / 128, "bf16"),
+        (linear(num_bits=8, type="int", strategy="channel", symmetric=True, inputs=True), 8 + 16 / 4096, "int8"),
+        (linear(num_bits=8, type="float", strategy="tensor", symmetric=True, inputs=True), 8 + 16 / 4096 ** 2, "fp8_e4m3"),
+        (linear(num_bits=4, type="float", strategy="group", group_size=16, symmetric=True), 4 + 8 / 16, "bf16"),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, 4.5, "fp4_e2m1"),
+    ]
+    for quantisation, bits, path in cases:
+        rows = {r["name"].split(".")[-1]: r for r in
+                predict(changed("llama-3-8b", quantization_config=quantisation))["decode"]["operators"]}
+        expect(f"bits of {quantisation}", rows["q_proj"]["weight_bits"], bits, 1e-12)
+        expect(f"bits of lm_head, {quantisation}", rows["lm_head"]["weight_bits"], 16)
+        if rows["q_proj"]["path"] != path or rows["lm_head"]["path"] != "bf16":
+            FAULTS.append(f"path of {quantisation}: {rows['q_proj']['path']}, lm_head {rows['lm_head']['path']}")
+    oss = {r["name"].split(".")[-1]: r["weight_bits"] for r in predict("gpt-oss-20b")["decode"]["operators"] if "weight_bits" in r}
+    expect("mxfp4 experts", oss["gate_up_proj"], 4.25)
+    expect("attention beside mxfp4 experts", oss["q_proj"], 16)
+
+
+def check_exclusions():
+    """Modules that stay as they are: by name, by number in all layers, by number in some, by regular expression."""
+    def look(modules, *options):
+        config = changed("llama-3-8b", quantization_config={"quant_method": "fp8", "modules_to_not_convert": modules})
+        found = predict(config, *options)
+        return ({r["name"].split(".")[-1]: r.get("weight_bits") for r in found["decode"]["operators"]},
+                found["options"]["weights_note"])
+    bits, note = look(["lm_head", "self_attn", "re:.*lm_head"])
+    if (bits["q_proj"], bits["o_proj"], note) != (16, 16, None) or bits["up_proj"] == 16:
+        FAULTS.append(f"excluded by name: {bits}, {note}")
+    bits, note = look([f"model.layers.{i}.mlp.down_proj" for i in range(32)])
+    if bits["down_proj"] != 16 or bits["up_proj"] == 16 or note:
+        FAULTS.append(f"excluded in all layers: {bits}, {note}")
+    bits, note = look([f"model.layers.{i}.mlp.down_proj" for i in range(31)] + [f"model.layers.{i}.mlp.x" for i in range(500)])
+    if bits["down_proj"] == 16 or not note or "1 matrices" not in note:
+        FAULTS.append(f"excluded in some layers: {bits}, {note}")
+    experts = {"quant_method": "fp8", "modules_to_not_convert": [f"model.layers.{i}.block_sparse_moe" for i in range(32)]}
+    rows = predict(changed("mixtral-8x7b", quantization_config=experts))["decode"]["operators"]
+    expect("experts of excluded layers", next(r["weight_bits"] for r in rows if r["name"].endswith("w1")), 16)
+    bits, note = look(["re:.*self_attn.*", "visual.*.x*"])
+    if bits["q_proj"] == 16 or not note or "2 modules" not in note:
+        FAULTS.append(f"excluded by patterns: {bits}, {note}")
+    bits, note = look(["proj", "mlp.up"])
+    if 16 in (bits["q_proj"], bits["up_proj"]):
+        FAULTS.append(f"parts of words exclude nothing: {bits}")
+    bits, _ = look(["k_proj", "q_proj", "v_proj"], "--fused")
+    expect("fused and excluded", bits["q_proj+k_proj+v_proj"], 16)
+
+
 def check_fused():
     """q, k, v of Llama-3-8B: 4096 + 1024 + 1024 columns; the FLOPs stay, the activation is read once instead of three times (and
     once instead of twice by gate and up), in each of 32 layers."""
