@@ -85,9 +85,10 @@ static void word_group_saved(const struct session *session, size_t index, FILE *
 static void word_shape(const struct session *session, size_t index, FILE *out)
 {
     const struct operator_row *op = &session->operators[index];
-    char types[COLUMN_CELL_BYTES];
+    char types[COLUMN_CELL_BYTES], m[FORMAT_BYTES], n[FORMAT_BYTES], k[FORMAT_BYTES];
     columns_types(op, types);
-    fprintf(out, "M %" PRId64 "  N %" PRId64 "  K %" PRId64 "  %s", op->work.m, op->work.n, op->work.k, types);
+    fprintf(out, "M %s  N %s  K %s  %s", format_size(m, op->work.m), format_size(n, op->work.n),
+            format_size(k, op->work.k), types);
 }
 
 static void word_roof(const struct session *session, size_t index, FILE *out)
@@ -153,20 +154,20 @@ static void word_attention_times(const struct session *session, size_t index, FI
     fputs(format_count(text, session->naive_attention[index].times), out);
 }
 
-static void print_megabytes(double bytes, FILE *out)
+static void print_bytes(double bytes, FILE *out)
 {
     char text[FORMAT_BYTES];
-    fprintf(out, "%s MB", format_megabytes(text, bytes));
+    fputs(format_bytes(text, bytes), out);
 }
 
 static void word_bytes(const struct session *session, size_t index, FILE *out)
 {
-    print_megabytes(session->naive_attention[index].bytes, out);
+    print_bytes(session->naive_attention[index].bytes, out);
 }
 
 static void word_bytes_fused(const struct session *session, size_t index, FILE *out)
 {
-    print_megabytes(session->naive_attention[index].bytes_fused, out);
+    print_bytes(session->naive_attention[index].bytes_fused, out);
 }
 
 static void word_prefill_steps(const struct session *session, size_t index, FILE *out)

@@ -8,6 +8,7 @@
 
 #include "classify/allocate.h"
 #include "report/columns.h"
+#include "report/format.h"
 #include "report/safe_text.h"
 
 enum { GROUPS = 5, MEMBERS = 12, CELL = 160 };
@@ -93,13 +94,38 @@ static void show_pointers(const struct operator_row *op, char *cell)
     snprintf(cell, CELL, "scalars on the %s", op->signature.pointer_mode ? "device" : "host");
 }
 
+/* Of level 3: which side and triangle of a matrix count. */
+static void show_triangle(const struct operator_row *op, char *cell)
+{
+    static const char *const sides[] = {"left", "right"}, *const fills[] = {"lower", "upper", "full"};
+    const struct trace_signature *s = &op->signature;
+    snprintf(cell, CELL, "%s%s%s%s", s->side < 2 ? sides[s->side] : "", s->side < 2 && s->fill_mode < 3 ? " " : "",
+             s->fill_mode < 3 ? fills[s->fill_mode] : "", s->diagonal == 2 ? ", unit diagonal" : "");
+}
+
+/* The list is too long for a line: calls of one list have one number. */
+static void show_groups(const struct operator_row *op, char *cell)
+{
+    if (op->signature.groups_id)
+        snprintf(cell, CELL, "groups #%08" PRIx32, (uint32_t)op->signature.groups_id);
+    else
+        snprintf(cell, CELL, "no groups");
+}
+
+static void show_planes(const struct operator_row *op, char *cell)
+{
+    show_four(cell, "planes", op->signature.plane_offset);
+}
+
 /* What says most comes first. */
 static const struct {
     void (*show)(const struct operator_row *op, char *cell);
     bool always; /* shown wherever it differs; the others only if rows still look alike without */
 } differences[] = {
-    {show_function, true}, {show_epilogue, true}, {show_operations, false}, {show_beta, false},   {show_leading, false},
-    {show_strides, false}, {show_orders, false},  {show_pointers, false},   {show_scales, false}, {show_compute, false},
+    {show_function, true},    {show_epilogue, true},  {show_groups, true},   {show_triangle, false},
+    {show_operations, false}, {show_beta, false},     {show_leading, false}, {show_strides, false},
+    {show_orders, false},     {show_pointers, false}, {show_scales, false},  {show_planes, false},
+    {show_compute, false},
 };
 
 enum { DIFFERENCES = sizeof differences / sizeof differences[0] };
@@ -155,7 +181,8 @@ static void print_group(struct group *group, size_t more, FILE *out)
 {
     const struct work *work = &group->rows[0]->work;
     find_differences(group);
-    fprintf(out, "  M %" PRId64 "  N %" PRId64 "  K %" PRId64 ":", work->m, work->n, work->k);
+    char m[FORMAT_BYTES], n[FORMAT_BYTES], k[FORMAT_BYTES];
+    fprintf(out, "  M %s  N %s  K %s:", format_size(m, work->m), format_size(n, work->n), format_size(k, work->k));
     for (size_t i = 0; i < group->count; i++) {
         fprintf(out, "%s %s", i ? ";" : "", *group->texts[i] ? group->texts[i] : "(no difference that is shown here)");
         free(group->texts[i]);
