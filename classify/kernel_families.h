@@ -71,7 +71,8 @@ struct kernel_family_row {
     const char *inside;   /* describes some other identifier of the name; NULL: any name */
     enum kernel_family family;
     enum kernel_role role;
-    const char *example; /* a real name, for the test that walks the table; NULL: a user gave none */
+    const char *example; /* a real name, or of one the function's, for the test that walks the table; NULL: a user
+                          * gave none */
     const char *source;  /* where it is from; NULL: many have such names */
 };
 
