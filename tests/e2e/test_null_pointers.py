@@ -42,7 +42,8 @@ class NullPointers(Case):
 
     @staticmethod
     def legacy_names():
-        return {f"{letter}gem{kind}" for letter in "SDCZ" for kind in "mv"}
+        every, complex_ = ("gemm", "gemv", "symm", "trmm", "trsm", "syrk", "syr2k"), ("hemm", "herk", "her2k")
+        return {letter + name for letter in "SDCZ" for name in every} | {letter + name for letter in "CZ" for name in complex_}
 
     @staticmethod
     def statuses(text):

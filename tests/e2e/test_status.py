@@ -140,7 +140,7 @@ class Report(Case):
             for offset in range(0, trace.stat().st_size, 65536):
                 file.seek(offset + 8)
                 file.write(struct.pack("<H", 2))
-        self.assert_refused(session.folder, 2, "trace format 2.0", "newer")
+        self.assert_refused(session.folder, 2, "trace format 2.", "newer")
 
 
 if __name__ == "__main__":
