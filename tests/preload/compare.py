@@ -77,6 +77,12 @@ def is_xt(function):
     return parts(function)["xt"] is not None
 
 
+def wide_size_of(function):
+    """Which size is beyond 32 bits in the variant wide, but for batches."""
+    kind = family(function)
+    return "n" if kind in ONE_SIDE + TRIANGULAR else "k" if kind in LEVEL3 else "m"
+
+
 def shape_of(function, variant):
     """What the call's numbers and modes are."""
     kind, rest = family(function), parts(function)["rest"]
@@ -85,7 +91,9 @@ def shape_of(function, variant):
     batched = "Batched" in rest
     more = WIDE if wide and not batched else 0
     ld = [LDA, LDB, LDC] if not more else [WIDE_LD + l for l in (LDA, LDB, LDC)]
-    e = {"kind": 1, "m": M + more, "n": N, "k": K, "trans_a": first, "trans_b": second, "side": 255, "fill_mode": 255,
+    wide_size = wide_size_of(function)
+    m, n, k = M + more * (wide_size == "m"), N + more * (wide_size == "n"), K + more * (wide_size == "k")
+    e = {"kind": 1, "m": m, "n": n, "k": k, "trans_a": first, "trans_b": second, "side": 255, "fill_mode": 255,
          "diagonal": 0, "batch": 1, "batch_mode": 0, "batch_stride": [0, 0, 0, 0], "groups": 0, "plane_offset": [0, 0, 0, 0]}
     if kind == "gemv":
         e.update(kind=2, k=1, trans_b=0)
@@ -93,9 +101,9 @@ def shape_of(function, variant):
     elif kind in LEVEL3:
         e.update(kind=3, trans_b=0, fill_mode=0 if swapped else 1)
         if kind in ONE_SIDE + TRIANGULAR:
-            e.update(side=1 if swapped else 0, k=N if swapped else M + more)
+            e.update(side=1 if swapped else 0, k=n if swapped else m)
         else:
-            e.update(m=N + more, n=N + more)
+            e.update(m=n)
         if kind in TRIANGULAR:
             e.update(diagonal=1 if swapped else 2)
         if kind in ONE_SIDE:
@@ -284,7 +292,7 @@ LEDGER_PASSED = {"m": M, "n": N, "k": K, "lda": LDA, "ldb": LDB, "ldc": LDC, "in
                  "strideA": STRIDES[0], "strideB": STRIDES[1], "strideC": STRIDES[2], "stridex": STRIDES[1], "stridey": STRIDES[2]}
 
 
-def ledger_passed(call, args):
+def ledger_passed(call):
     """By name, what was passed."""
     passed = dict(LEDGER_PASSED)
     if "Batched" not in call["function"]:
@@ -294,7 +302,7 @@ def ledger_passed(call, args):
     elif call["variant"] == "wide":
         for name in ("lda", "ldb", "ldc"):
             passed[name] += WIDE_LD
-        passed["m" if "m" in args else "n"] += WIDE
+        passed[wide_size_of(call["function"])] += WIDE
     return passed
 
 
@@ -337,7 +345,7 @@ def check_ledger_line(call, record, line):
     args = line["args"]
     lt = call["function"] == "cublasLtMatmul"
     if not lt:
-        for name, value in ledger_passed(call, args).items():
+        for name, value in ledger_passed(call).items():
             if name in args and int(args[name]) != value:
                 problem(f"{where}: the ledger says {name} = {args[name]}, passed {value}")
     if "Grouped" in call["function"]:

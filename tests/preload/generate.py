@@ -9,10 +9,12 @@ import sys
 
 PRIMES = {"m": 37, "n": 41, "k": 43, "lda": 211, "ldb": 223, "ldc": 227, "incx": 3, "incy": 5, "batchCount": 7,
           "strideA": 100003, "strideB": 100019, "strideC": 100043, "stridex": 100019, "stridey": 100043}
-# Beyond 32 bits: m, or the batch where there is one; leading dimensions that fit.
-WIDE = {"m": 2**32 + 37, "n": 41, "lda": 2**33 + 211, "ldb": 2**33 + 223, "ldc": 2**33 + 227}
+# Beyond 32 bits: the batch where there is one, else the size that work grows with but once; leading dimensions that fit.
 WIDE_BATCH = {"batchCount": 2**32 + 7}
-WIDE_UPDATE = {"n": 2**32 + 41, "lda": 2**33 + 211, "ldb": 2**33 + 223, "ldc": 2**33 + 227}
+WIDE_LEADING = {"lda": 2**33 + 211, "ldb": 2**33 + 223, "ldc": 2**33 + 227}
+WIDE = {"m": 2**32 + 37, **WIDE_LEADING}
+WIDE_SIDE = {"n": 2**32 + 41, **WIDE_LEADING}
+WIDE_UPDATE = {"k": 2**32 + 43, **WIDE_LEADING}
 # The groups of a grouped call; the third and the fourth have no work. Variants with one size, with many, and wide.
 GROUP_COLUMNS = ("transa", "transb", "m", "n", "k", "lda", "ldb", "ldc", "group_size")
 GROUPS = {
@@ -111,7 +113,7 @@ def is_wide(e):
 def wide_values(e):
     if e.has("batchCount"):
         return WIDE_BATCH
-    return WIDE if e.has("m") else WIDE_UPDATE
+    return WIDE_SIDE if e.has("side") else WIDE if e.has("m") else WIDE_UPDATE
 
 
 def group_value(e, p, variant):
