@@ -158,6 +158,73 @@ static void test_look_up(void **state)
     assert_null(gpu_spec_by_key(""));
 }
 
+/* Rates of the other tensor types, as multiples of the 16-bit rate with fp32 accumulate: halving the operands doubles it, TF32
+ * halves it, and parts that halve 16-bit with fp32 accumulate (GeForce) don't halve the rest (NVIDIA Ampere GA102, Ada and RTX
+ * Blackwell white papers, tables of tensor rates). L40, L20 and A10G halve int8, too (their data sheets). */
+static void test_every_tensor_peak_follows_from_the_rate(void **state)
+{
+    static const struct {
+        enum gpu_path path;
+        double full, halved, halved_too; /* halved_too 0: no other */
+    } multiples[] = {
+        {GPU_PATH_TF32, 0.5, 0.5, 0},       {GPU_PATH_FP16, 1, 1, 0},     {GPU_PATH_FP16_ACC16, 1, 2, 0},
+        {GPU_PATH_FP8_E4M3, 2, 2, 0},       {GPU_PATH_FP8_E5M2, 2, 2, 0}, {GPU_PATH_FP8_E4M3_ACC16, 2, 4, 0},
+        {GPU_PATH_FP8_E5M2_ACC16, 2, 4, 0}, {GPU_PATH_INT8, 2, 4, 2},     {GPU_PATH_FP4_E2M1, 4, 8, 0},
+    };
+    size_t count, checked = 0;
+    const struct gpu_spec *specs = gpu_specs(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t m = 0; m < sizeof multiples / sizeof multiples[0]; m++) {
+            const struct gpu_spec *s = &specs[i];
+            double peak = s->flops_per_second[multiples[m].path], base = sixteen_bit_peak(s);
+            bool halved = s->tensor_flops_per_clock_per_sm == 512;
+            /* B300 and GB300 have few int8 units and more fp4 ones; what is in conflict is marked so */
+            if (!(peak > 0) || s->pci_vendor != GPU_PCI_VENDOR_NVIDIA || strstr(s->confidence, "conflict"))
+                continue;
+            double found = peak / base, wanted = halved ? multiples[m].halved : multiples[m].full;
+            bool other = halved && multiples[m].halved_too > 0 && fabs(found / multiples[m].halved_too - 1) <= 0.03;
+            if (fabs(found / wanted - 1) > 0.03 && !other)
+                fail_msg("%s: %s is %.3f times the 16-bit peak, not %g", s->key, gpu_paths[multiples[m].path].word,
+                         found, wanted);
+            checked++;
+        }
+    assert_true(checked > 200);
+}
+
+/* "Prefill attention" text: causal, K and V alone, in tokens; and with Q and O, b R (g + 1) / g. Worked out by hand from
+ * peak and bandwidth. */
+static void test_crossing_lengths(void **state)
+{
+    static const struct {
+        const char *gpu;
+        enum gpu_path path;
+        double kv_bytes, qo_bytes, group, kv_only, all; /* all 0: not asked */
+    } cases[] = {
+        {"h100-sxm", GPU_PATH_BF16, 2, 2, 1, 590.746, 1181.493},
+        {"h100-sxm", GPU_PATH_BF16, 2, 2, 4, 147.687, 0},
+        {"h100-sxm", GPU_PATH_BF16, 2, 2, 8, 73.843, 664.590},
+        {"h100-sxm", GPU_PATH_FP8_E4M3, 2, 1, 1, 1181.493, 1772.239},
+        {"h100-sxm", GPU_PATH_FP8_E4M3, 1, 1, 1, 590.746, 0},
+        {"rtx4090", GPU_PATH_BF16, 2, 2, 1, 327.778, 0},
+        {"tpu-v5e", GPU_PATH_BF16, 2, 2, 1, 481.074, 0},
+        {"l4", GPU_PATH_BF16, 2, 2, 1, 806.667, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct gpu_spec *s = gpu_spec_by_key(cases[i].gpu);
+        double kv = gpu_spec_crossing_kv(s, cases[i].path, cases[i].kv_bytes, cases[i].group);
+        double all = gpu_spec_crossing(s, cases[i].path, cases[i].kv_bytes, cases[i].qo_bytes, cases[i].group);
+        assert_true(fabs(kv - cases[i].kv_only) <= 0.01);
+        assert_true(cases[i].all == 0 || fabs(all - cases[i].all) <= 0.01);
+    }
+    const struct gpu_spec *h100 = gpu_spec_by_key("h100-sxm");
+    assert_true(isnan(gpu_spec_crossing_kv(h100, GPU_PATH_BF16, 2, 0)));
+    assert_true(isnan(gpu_spec_crossing_kv(h100, GPU_PATH_FP4_E2M1, 2, 1)));
+    assert_true(isnan(gpu_spec_crossing(h100, GPU_PATH_BF16, NAN, 2, 1)));
+    assert_true(isnan(gpu_spec_crossing(NULL, GPU_PATH_BF16, 2, 2, 1)));
+}
+
 static void test_no_dense_peak_is_the_sparse_headline(void **state)
 {
     size_t count, checked = 0;
@@ -433,6 +500,8 @@ int main(void)
         cmocka_unit_test(test_nothing_is_there_twice),
         cmocka_unit_test(test_peaks_follow_from_sms_and_clock),
         cmocka_unit_test(test_no_peak_is_a_sparse_one),
+        cmocka_unit_test(test_every_tensor_peak_follows_from_the_rate),
+        cmocka_unit_test(test_crossing_lengths),
         cmocka_unit_test(test_no_dense_peak_is_the_sparse_headline),
         cmocka_unit_test(test_fp32_follows_from_lanes_and_clock),
         cmocka_unit_test(test_published_measurements_are_below_the_specification),
