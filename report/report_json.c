@@ -316,6 +316,7 @@ static json_t *session_object(const struct session *session)
     json_value_set(object, "simulate", json_value_text(info->simulate));
     json_value_set(object, "started_realtime_ns", json_value_size(info->started_realtime_ns));
     json_value_set(object, "ended_realtime_ns", json_value_size(info->ended_realtime_ns));
+    json_value_set(object, "clocks_problem", json_value_text(info->clocks_problem));
     return object;
 }
 
@@ -349,6 +350,8 @@ static json_t *problems_array(const struct session *session)
     json_t *problems = json_array();
     if (session->info.problem)
         json_array_append_new(problems, json_value_text(session->info.problem));
+    if (session->clocks.problem)
+        json_array_append_new(problems, json_value_text(session->clocks.problem));
     for (size_t i = 0; i < session->bad_file_count; i++)
         json_array_append_new(problems, json_value_text(session->bad_files[i].text));
     return problems;

@@ -118,8 +118,14 @@ class RealNvml(Scratch):
         self.assertEqual(clocks["sm_clock_hz"], 1.234e9)
 
     def test_missing(self):
-        clocks, note = self.clocks(None)
-        self.assertEqual(clocks["readings"], 0)
+        session, note = self.record(None)
+        report = self.report(session)[0]
+        self.assertEqual(report["devices"][0]["clocks"]["readings"], 0)
+        self.assertEqual(report["session"]["clocks_problem"], note["problem"])
+        self.assertEqual(report["problems"], [])
+        with open(f"{self.scratch}/{session}/gpu.clocks", "w", encoding="utf-8") as file:
+            file.write("nonsense")
+        self.assertRegex(self.report(session)[0]["problems"][0], "gpu.clocks: no rooftap trace")
         self.assertIn("NVML is not there", note["problem"])
 
     def test_what_nvml_does_is_not_noticed(self):

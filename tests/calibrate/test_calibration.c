@@ -265,10 +265,10 @@ static void where(void **state)
 {
     char *path;
     (void)state;
-    setenv("HOME", "/home/me", 1);
+    setenv("HOME", "/people/me", 1);
     unsetenv("XDG_DATA_HOME");
     path = calibration_path(&calibration.device);
-    assert_string_equal(path, "/home/me/.local/share/rooftap/calibration/30313233-3435-3637-3839-616263646566.json");
+    assert_string_equal(path, "/people/me/.local/share/rooftap/calibration/30313233-3435-3637-3839-616263646566.json");
     free(path);
     setenv("XDG_DATA_HOME", "/data", 1);
     calibration.device.simulated = 1;
@@ -278,7 +278,7 @@ static void where(void **state)
     free(path);
     setenv("XDG_DATA_HOME", "relative", 1); /* to be ignored, by the XDG base directory specification */
     path = calibration_path(&calibration.device);
-    assert_string_equal(path, "/home/me/.local/share/rooftap/calibration/simulated----h100-x.json");
+    assert_string_equal(path, "/people/me/.local/share/rooftap/calibration/simulated----h100-x.json");
     free(path);
     memset(calibration.device.uuid, 0, 16);
     assert_null(calibration_path(&calibration.device));
