@@ -139,6 +139,9 @@ static json_t *options_object(const struct predict *predict)
     set(object, "weights", text_or_null(predict->storage.name));
     set(object, "weights_note", text_or_null(predict->storage_note));
     set(object, "activations", json_string(predict->format->name));
+    set(object, "activations_assumed",
+        json_boolean(predict->format == predict->geometry->config->format &&
+                     predict->geometry->config->format_assumed));
     set(object, "operands", json_string(predict->operands->name));
     set(object, "kv", json_string(predict->kv->name));
     return object;

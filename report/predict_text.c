@@ -11,9 +11,10 @@
 #include "report/format.h"
 #include "report/label.h"
 #include "report/safe_text.h"
+#include "report/wrapped_text.h"
 
 /* LEFT_WIDTH: all columns before the bytes. */
-enum { NAME_WIDTH = 30, LEFT_WIDTH = NAME_WIDTH + 6 + 22 + 11, PATH_WIDTH = 100 };
+enum { NAME_WIDTH = 30, LEFT_WIDTH = NAME_WIDTH + 6 + 22 + 11, PATH_WIDTH = 100, TEXT_WIDTH = 120 };
 
 static const char *path_name(enum gpu_path path)
 {
@@ -73,7 +74,9 @@ static void print_roof(const struct predict *predict, enum predict_roof roof, FI
     for (int i = 0; i < (paths[0] == paths[1] ? 1 : 2); i++) {
         double flops = predict_roof_flops(predict, roof, paths[i]);
         fprintf(out, "%s TFLOP/s %s", format_tera(text, flops), path_name(paths[i]));
-        fprintf(out, " (ridge %s FLOP/B), ", format_intensity(text, flops / bytes));
+        if (!isnan(flops / bytes))
+            fprintf(out, " (ridge %s FLOP/B)", format_intensity(text, flops / bytes));
+        fprintf(out, ", ");
     }
     fprintf(out, "%s GB/s", format_giga(text, bytes));
 }
@@ -99,6 +102,10 @@ static void print_setting(const struct predict *predict, FILE *out)
     if (predict->storage_note[0]) {
         label_print(out, "");
         fprintf(out, "%s\n", predict->storage_note);
+    }
+    if (predict->format == predict->geometry->config->format && predict->geometry->config->format_assumed) {
+        label_print(out, "");
+        fprintf(out, "the file has no torch_dtype: bfloat16 is assumed, --dtype says otherwise\n");
     }
     label_print(out, "load");
     fprintf(out, "batch %" PRId64 ", prompts of %" PRId64 " tokens, context of %" PRId64 " tokens", o->batch, o->prompt,
@@ -227,7 +234,7 @@ static void print_step(const struct predict *predict, const struct predict_step 
         print_row(&step->operators[i], out);
     fprintf(out, "sum: %.1f GFLOP, ", step->flops / 1e9);
     print_range(out, step->bytes, 1e-6, 1, "MB");
-    fprintf(out, "; of it weights ");
+    fprintf(out, "\nof it weights ");
     print_range(out, step->weight_bytes, 1e-6, 1, "MB");
     fprintf(out, ", KV read %.1f MB\n", step->kv_bytes / 1e6);
     print_times(step, PREDICT_SPECIFICATION, "specification", out);
@@ -354,7 +361,7 @@ static void print_checkpoint(const struct checkpoint_comparison *c, FILE *out)
         fprintf(out, "%s\n", c->note);
 }
 
-bool predict_text(const struct predict_view *view, FILE *out)
+static void print_all(const struct predict_view *view, FILE *out)
 {
     const struct predict *predict = view->predict;
     print_model(view, out);
@@ -371,5 +378,12 @@ bool predict_text(const struct predict_view *view, FILE *out)
             "GEMMs' outputs, launches, communication.\n");
     if (predict->geometry->sparse_layers)
         fprintf(out, "Bounds of experts: at least top_k of them are read, at most min(experts, tokens x top_k).\n");
+}
+
+bool predict_text(const struct predict_view *view, FILE *out)
+{
+    struct wrapped_text wrapped;
+    print_all(view, wrapped_text_begin(&wrapped, TEXT_WIDTH, LABEL_WIDTH, out));
+    wrapped_text_end(&wrapped);
     return !ferror(out);
 }

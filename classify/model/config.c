@@ -286,9 +286,7 @@ static void read_formats(struct model_fields *fields, struct model_config *confi
         model_fields_fail(fields, "field 'torch_dtype' must be a string such as \"bfloat16\"");
     } else if (!field) {
         config->format = model_format_by_name("bf16");
-        size_t used = strlen(config->defaulted);
-        snprintf(config->defaulted + used, sizeof config->defaulted - used, "%storch_dtype = bfloat16",
-                 used ? ", " : "");
+        config->format_assumed = true;
     } else {
         config->format = model_format_by_torch(name);
         if (!config->format)

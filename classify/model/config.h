@@ -53,6 +53,7 @@ struct model_config {
     uint8_t *layer; /* `layers` of them: enum model_layer_kind; owned */
 
     const struct model_format *format; /* of activations, norms and of what is not quantised: torch_dtype */
+    bool format_assumed;               /* the file has no torch_dtype; bf16 is what published models have */
     bool quantised;
     struct model_storage storage;        /* of the quantised weights; else the format's */
     bool experts_only;                   /* only routed experts are quantised (mxfp4) */

@@ -187,6 +187,9 @@ def check_windows():
 
 
 def check_defaults():
+    config = changed("llama-3-8b", torch_dtype=None)
+    if predict(config)["options"]["activations_assumed"] is not True or predict(config, "--dtype", "fp16")["options"]["activations_assumed"]:
+        FAULTS.append("a type that is assumed is not told, or one that was given is")
     text = predict("llama-1-7b")["model"]["defaulted"]
     if "num_key_value_heads = 32" not in text or "head_dim = 128" not in text:
         FAULTS.append(f"Llama 1's defaults are not told: {text}")
@@ -227,6 +230,13 @@ def check_quantisation():
     oss = {r["name"].split(".")[-1]: r["weight_bits"] for r in predict("gpt-oss-20b")["decode"]["operators"] if "weight_bits" in r}
     expect("mxfp4 experts", oss["gate_up_proj"], 4.25)
     expect("attention beside mxfp4 experts", oss["q_proj"], 16)
+
+
+def check_released_bytes():
+    """openai/gpt-oss-20b, model.safetensors.index.json: total_size 13,761,264,768 bytes, mxfp4 blocks and scales included;
+    Meta-Llama-3-8B and Qwen2.5-7B: 16,060,522,496 and 15,231,233,024 bytes."""
+    for model, size in (("gpt-oss-20b", 13761264768), ("llama-3-8b", 16060522496), ("qwen2.5-7b", 15231233024)):
+        expect(f"bytes of {model}", predict(model)["memory"]["weight_bytes"], size)
 
 
 def check_exclusions():
