@@ -14,6 +14,9 @@ done
 for option in output simulate sim-option timing no-clocks quiet; do
     "$ROOFTAP" help record | grep -q -- "--$option" || fail "help record does not explain --$option"
 done
+for option in config gpu batch prompt context chunk weights kv dtype tp fused checkpoint json; do
+    "$ROOFTAP" help predict | grep -q -- "--$option" || fail "help predict does not explain --$option"
+done
 for option in json all; do
     "$ROOFTAP" help report | grep -q -- "--$option" || fail "help report does not explain --$option"
 done
