@@ -26,6 +26,7 @@ struct sequence_stream {
     uint64_t weights[SIBLINGS_MOST];
     uint64_t activation;
     int64_t m, k;
+    bool may_feed; /* one of them writes as many columns as the next would read */
     int32_t type;
     /* Kernels launched since the last call. */
     uint64_t launched[SEQUENCE_SOFTMAX_LAUNCHES];
@@ -124,6 +125,8 @@ static bool weight_is_new(const struct sequence_stream *stream, uint64_t weight)
     return true;
 }
 
+/* A call that reads what kernels made of a sibling's output reads as many columns (K) as that one wrote (N). Where its
+ * address is the activation's, handed out again, N and K alone tell: then no kernel may stand between. */
 static void add_sibling(struct call_sequence *sequence, struct sequence_stream *stream, const struct trace_call *record,
                         uint32_t number, const struct sequence_call *call)
 {
@@ -131,7 +134,8 @@ static void add_sibling(struct call_sequence *sequence, struct sequence_stream *
     struct sequence_siblings *siblings = &stream->siblings;
     bool joins = siblings->count && siblings->count < SIBLINGS_MOST && activation == stream->activation &&
                  call->m == stream->m && call->k == stream->k && call->type_left == stream->type &&
-                 stream->launched_count <= SEQUENCE_GAP_LAUNCHES && weight_is_new(stream, weight);
+                 stream->launched_count <= (stream->may_feed ? 0 : SEQUENCE_GAP_LAUNCHES) &&
+                 weight_is_new(stream, weight);
     if (!joins) {
         end_siblings(sequence, stream);
         *siblings = (struct sequence_siblings){0};
@@ -139,9 +143,11 @@ static void add_sibling(struct call_sequence *sequence, struct sequence_stream *
         stream->m = call->m;
         stream->k = call->k;
         stream->type = call->type_left;
+        stream->may_feed = false;
     } else {
         memcpy(siblings->launched[siblings->count], stream->launched, sizeof siblings->launched[0]);
     }
+    stream->may_feed |= call->n == call->k;
     siblings->calls[siblings->count] = number;
     stream->weights[siblings->count++] = weight;
     if (record->operand[OPERAND_D] == activation) /* what comes next reads something else there */
@@ -274,7 +280,7 @@ void call_sequence_launch(struct call_sequence *sequence, const struct trace_blo
         return;
     }
     if (stream->launched_count < SEQUENCE_SOFTMAX_LAUNCHES)
-        stream->launched[stream->launched_count] = name_id;
+        stream->launched[stream->launched_count] = name_id ? name_id : SEQUENCE_NAMELESS;
     if (stream->launched_count <= SEQUENCE_SOFTMAX_LAUNCHES)
         stream->launched_count++;
 }

@@ -32,15 +32,17 @@ enum {
     SEQUENCE_THREADS_MOST = 1 << 10,
     SEQUENCE_STREAMS_MOST = 1 << 14, /* of all threads */
     SEQUENCE_ROWS_MOST = 1 << 16,    /* of each kind */
-    SEQUENCE_GAP_LAUNCHES = 2,       /* kernels between two siblings: an activation function, no whole norm */
+    SEQUENCE_GAP_LAUNCHES = 2,       /* kernels between two siblings: an activation function, a copy */
     SEQUENCE_SOFTMAX_LAUNCHES = 8,   /* kernels between two GEMMs of an attention: scale, mask, cast, softmax, ... */
 };
+
+#define SEQUENCE_NAMELESS UINT64_MAX /* in place of a trace_name.id: a kernel was launched, its name is not known */
 
 /* The numbers of calls are those that the caller gives. */
 struct sequence_siblings {
     uint32_t count;
     uint32_t calls[SIBLINGS_MOST];
-    uint64_t launched[SIBLINGS_MOST][SEQUENCE_GAP_LAUNCHES]; /* before each: trace_name.id, 0: none */
+    uint64_t launched[SIBLINGS_MOST][SEQUENCE_GAP_LAUNCHES]; /* before each: trace_name.id; 0: none */
     uint64_t times;
 };
 

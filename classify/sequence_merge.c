@@ -82,12 +82,18 @@ static void place_siblings(struct session_merge *merge, struct operator_join *jo
     sum_add(&to->siblings[*index].times, times);
 }
 
-/* A norm between two calls may have written anew what the second reads, at the address that the first read: an allocator
- * hands a freed activation out again. */
-static bool norm_between(const struct session_merge *merge, const uint64_t launched[SEQUENCE_GAP_LAUNCHES])
+/* What works on the output of one sibling while the next is asked for. Any other kernel, and one of which nothing is known,
+ * may have written anew what the second call reads, at the address that the first read: an allocator hands a freed
+ * activation out again. */
+static const bool may_stand_between[KERNEL_FAMILY_COUNT] = {
+    [KERNEL_FAMILY_ACTIVATION] = true, [KERNEL_FAMILY_ELEMENTWISE] = true, [KERNEL_FAMILY_ROPE] = true,
+    [KERNEL_FAMILY_CACHE] = true,      [KERNEL_FAMILY_COPY] = true,        [KERNEL_FAMILY_FILL] = true,
+};
+
+static bool are_parted(const struct session_merge *merge, const uint64_t launched[SEQUENCE_GAP_LAUNCHES])
 {
     for (int i = 0; i < SEQUENCE_GAP_LAUNCHES; i++)
-        if (family_of(merge, launched[i]) == KERNEL_FAMILY_NORM)
+        if (launched[i] && !may_stand_between[family_of(merge, launched[i])])
             return true;
     return false;
 }
@@ -97,7 +103,7 @@ static void merge_siblings(struct session_merge *merge, struct operator_join *jo
 {
     uint32_t begin = 0;
     for (uint32_t end = 1; end <= siblings->count; end++) {
-        if (end < siblings->count && !norm_between(merge, siblings->launched[end]))
+        if (end < siblings->count && !are_parted(merge, siblings->launched[end]))
             continue;
         struct sequence_siblings part = {.count = end - begin};
         memcpy(part.calls, siblings->calls + begin, part.count * sizeof part.calls[0]);

@@ -129,6 +129,26 @@ static void test_no_siblings(void **state)
     assert_int_equal(driver->sequence.sibling_count, 0);
 }
 
+/* o, a norm, gate: what the norm wrote may lie where o's activation lay, and o's N is gate's K. */
+static void test_chain_at_one_address(void **state)
+{
+    struct driver *driver = *state;
+    call(driver, K, 1, 0xa, 9), call(driver, O, 2, 0xa, 9), launch(driver, 1), call(driver, UP, 3, 0xa, 9);
+    call(driver, Q, 4, 0xb, 9), call(driver, K, 5, 0xb, 9), launch(driver, 1), call(driver, V, 6, 0xb, 9);
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.sibling_count, 2);
+    expect_siblings(driver, 0, 1, 2, (uint32_t[]){K, O});
+    expect_siblings(driver, 1, 1, 2, (uint32_t[]){Q, K});
+}
+
+static void test_nameless_kernel_between(void **state)
+{
+    struct driver *driver = *state;
+    call(driver, K, 1, 0xa, 9), launch(driver, 0), call(driver, V, 2, 0xa, 9);
+    call_sequence_end(&driver->sequence);
+    assert_true(driver->sequence.siblings[0].launched[1][0] == SEQUENCE_NAMELESS);
+}
+
 static void test_more_than_most(void **state)
 {
     struct driver *driver = *state;
@@ -337,9 +357,9 @@ static void test_rows_bound(void **state)
 {
     struct driver *driver = *state;
     for (uint64_t i = 0; i < SEQUENCE_ROWS_MOST + 20; i++) {
-        call(driver, Q, 1, 0xa + i, 0);
+        call(driver, K, 1, 0xa + i, 0);
         launch(driver, i + 1); /* as many lists as names */
-        call(driver, K, 2, 0xa + i, 0);
+        call(driver, V, 2, 0xa + i, 0);
     }
     call_sequence_end(&driver->sequence);
     assert_int_equal(driver->sequence.sibling_count, SEQUENCE_ROWS_MOST);
@@ -351,6 +371,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_layers, start, stop),
         cmocka_unit_test_setup_teardown(test_no_siblings, start, stop),
+        cmocka_unit_test_setup_teardown(test_chain_at_one_address, start, stop),
+        cmocka_unit_test_setup_teardown(test_nameless_kernel_between, start, stop),
         cmocka_unit_test_setup_teardown(test_more_than_most, start, stop),
         cmocka_unit_test_setup_teardown(test_streams_and_threads, start, stop),
         cmocka_unit_test_setup_teardown(test_block_out_of_order, start, stop),
