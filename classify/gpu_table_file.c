@@ -291,6 +291,9 @@ struct gpu_table_file *gpu_table_file_read(const char *path, char error[GPU_TABL
     free(text);
     if (good)
         return file;
+    for (char *c = error; *c; c++) /* a name in the file may hold any character */
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
     gpu_table_file_free(file);
     return NULL;
 }

@@ -81,6 +81,8 @@ static void test_mistakes_have_a_line(void **state)
         {"{\"gpus\": [\n{\"key\": \"a\"}]}", 2, "GPU \"a\" without \"bytes_per_second\""},
         {"{\"gpus\": [{\n\"key\": \"A 1\"}]}", 2, "\"key\" must be of small letters"},
         {ROW(",\n\"bytes_per_secnd\": 5"), 4, "unknown member \"bytes_per_secnd\" of a GPU"},
+        {ROW(",\n\"a\\nb\": 5"), 2,
+         "unknown member \"a?b\" of a GPU"}, /* names with escapes have no line of their own */
         {ROW(",\n\"sm_count\": 0"), 4, "\"sm_count\" must be a whole number"},
         {ROW(",\n\"sm_count\": 1.5"), 4, "\"sm_count\" must be a whole number"},
         {ROW(",\n\"clock_hz\": \"fast\""), 4, "\"clock_hz\" must be a number above 0"},
