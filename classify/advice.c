@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/roof_time.h"
 #include "classify/session.h"
 
+#define FAR_TIMES           3.0  /* as in the flag far_from_roof */
 #define IDLE_LEAST_SHARE    0.05 /* of the span: a little waiting is normal */
 #define START_UP_MOST_NS    10e3 /* a floor above this is no kernel's start-up, but a run without small kernels */
 #define START_UP_MOST_TIMES 2.0  /* of the floor, as in the class overhead */
@@ -143,21 +145,29 @@ static bool is_misaligned(const struct operator_row *op)
            (fmod((double)op->work.k * bits, ALIGNED_BITS) > 0 || fmod((double)op->work.n * bits, ALIGNED_BITS) > 0);
 }
 
-static bool is_far(const struct operator_row *op)
+/* The time that neither the roof nor, of a starved one, the fill accounts for; NAN: it isn't far from what they do. */
+static double unexplained_ns(const struct session *session, const struct operator_row *op)
 {
-    return op->roofline.flags & ROOFLINE_FAR_FROM_ROOF && !(op->roofline.flags & ROOFLINE_STARVED);
+    if (!(op->roofline.flags & ROOFLINE_FAR_FROM_ROOF))
+        return NAN;
+    if (!(op->roofline.flags & ROOFLINE_STARVED))
+        return above_roof_ns(op);
+    double filled_ns =
+        (double)op->executions * roof_filled_ns(session, op->device, op->work.path, roof_fill_of_operator(session, op),
+                                                op->work.flops, op->work.bytes);
+    return (double)op->time_ns > FAR_TIMES * filled_ns ? (double)op->time_ns - filled_ns : NAN;
 }
 
 static double saved_by_alignment(const struct session *session, size_t index)
 {
     const struct operator_row *op = &session->operators[index];
-    return is_far(op) && is_misaligned(op) ? above_roof_ns(op) : NAN;
+    return is_misaligned(op) ? unexplained_ns(session, op) : NAN;
 }
 
 static double saved_by_better_kernel(const struct session *session, size_t index)
 {
     const struct operator_row *op = &session->operators[index];
-    return is_far(op) && !is_misaligned(op) ? above_roof_ns(op) : NAN;
+    return is_misaligned(op) ? NAN : unexplained_ns(session, op);
 }
 
 /* Kernels that take about as long as one that does nothing, with a work model or without. */
@@ -463,6 +473,7 @@ static bool find_one(const struct session *session, const struct advice_list *li
         double saved = row->saved_ns(session, i);
         if (!(saved > 0))
             continue;
+        saved = fmin(saved, base);
         advice->subjects[advice->subject_count++] = (struct advice_subject){i, saved};
         advice->saved_ns += saved;
     }

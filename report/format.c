@@ -113,9 +113,21 @@ char *format_giga(char *text, double per_second)
     return text;
 }
 
-char *format_megabytes(char *text, double bytes)
+/* Powers of 1000, as bandwidths have them. */
+char *format_bytes(char *text, double bytes)
 {
-    return one_decimal(text, bytes / 1e6);
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    char number[FORMAT_BYTES];
+    size_t unit = 0;
+    if (isnan(bytes))
+        return unknown(text);
+    for (; unit + 1 < sizeof units / sizeof units[0] && bytes >= 999.95; unit++)
+        bytes /= 1000;
+    if (unit)
+        snprintf(text, FORMAT_BYTES, "%.20s %s", one_decimal(number, bytes), units[unit]);
+    else
+        snprintf(text, FORMAT_BYTES, "%.0f B", bytes);
+    return text;
 }
 
 char *format_rows(char *text, double rows)

@@ -18,7 +18,7 @@ char *format_gain(char *text, double share);                                  /*
 char *format_intensity(char *text, double flops_per_byte);                    /* 162.9 */
 char *format_tera(char *text, double per_second);                             /* 165.2, of 1.652e14 */
 char *format_giga(char *text, double per_second);                             /* 1008, of 1.008e12 */
-char *format_megabytes(char *text, double bytes);                             /* 12.3, of 1.23e7 */
+char *format_bytes(char *text, double bytes);                                 /* 12.3 MB */
 const char *format_plural(uint64_t count, const char *one, const char *many); /* the word for COUNT */
 char *format_rows(char *text, double rows);                                   /* up to the next whole row */
 

@@ -95,10 +95,10 @@ static void print_group(const struct column_source *source, const struct sibling
     fprintf(out, "  M %" PRId64 "  K %" PRId64 "  N ", group->m, group->k);
     for (size_t i = 0; i < group->count; i++)
         fprintf(out, "%s%" PRId64, i ? " + " : "", session->operators[group->operators[i]].work.n);
-    fprintf(out, " = %" PRId64 ", %s %s: %s -> %s FLOP/B, %s MB and %s less each time, %s in all", group->n_fused,
+    fprintf(out, " = %" PRId64 ", %s %s: %s -> %s FLOP/B, %s and %s less each time, %s in all", group->n_fused,
             format_count(times, group->times), format_plural(group->times, "time", "times"),
             format_intensity(before, group->intensity), format_intensity(after, group->intensity_fused),
-            format_megabytes(bytes, group->bytes_saved), format_duration(each, group->roof_ns - group->roof_fused_ns),
+            format_bytes(bytes, group->bytes_saved), format_duration(each, group->roof_ns - group->roof_fused_ns),
             format_duration(all, group->saved_ns));
     double busy = columns_busy_share(source, group->device, group->saved_ns);
     if (!isnan(busy))
@@ -153,6 +153,10 @@ void skinny_print(const struct column_source *source, const struct view *view, s
         print_table(source, view, list, shown, out);
     }
     FILE *text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
+    if (count)
+        fputs("  M*: compute-bound from there; %<M*: time below it; SHORT: what holds it back; BLOCKS: of its widest "
+              "kernel, and SMs\n",
+              text);
     if (shown < count)
         fprintf(text, "  (%zu more: %s)\n", count - shown, more_by(view));
     print_caps(session, list, shown, text);

@@ -78,7 +78,10 @@ static void print_phase(enum phase phase, const struct phase_sum *sum, FILE *out
     char steps[FORMAT_BYTES], rows[FORMAT_BYTES], intensity[FORMAT_BYTES], share[FORMAT_BYTES];
     fprintf(out, "%s: %s %s", phase_name(phase), format_count(steps, sum->steps),
             format_plural(sum->steps, "step", "steps"));
-    if (sum->rows_per_step > 0)
+    if (sum->rows_per_step > 0 && sum->rows_per_step == floor(sum->rows_per_step))
+        fprintf(out, " of %s %s", format_size(rows, (int64_t)sum->rows_per_step),
+                sum->rows_per_step == 1 ? "row" : "rows");
+    else if (sum->rows_per_step > 0)
         fprintf(out, " of %s rows", format_intensity(rows, sum->rows_per_step));
     fprintf(out, ", %s FLOP/B", format_intensity(intensity, sum->intensity));
     if (sum->share > 0)

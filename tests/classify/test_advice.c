@@ -47,6 +47,8 @@ static void reset(void)
     device.roofs.spec = &unit;
     device.roofs.compute_scale = device.roofs.memory_scale = 1;
     device.floor_ns = NAN;
+    device.described = true;
+    device.facts.sm_count = 100;
     device.busy = (struct interval_union){.known = true, .covered_ns = BUSY_NS, .first_ns = 0, .last_ns = BUSY_NS};
     session.devices = &device;
     session.device_count = 1;
@@ -181,10 +183,12 @@ static void scene_alignment(bool holds)
     op->work.k = holds ? 63 : 64;
 }
 
+/* On 10 of 100 SMs 10 us become 100: then fill explains all of it. */
 static void scene_far(bool holds)
 {
     struct operator_row *op = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 1e6, 50000);
     op->roofline.flags = holds ? ROOFLINE_FAR_FROM_ROOF : ROOFLINE_FAR_FROM_ROOF | ROOFLINE_STARVED;
+    op->widest_blocks = 10;
 }
 
 /* 10 kernels of 2 us, or of 4.1, beside a floor of 2 us. */
@@ -329,6 +333,16 @@ static void test_attention_by_name_alone(void **state)
     advice_free(&list);
 }
 
+/* On 75 of 100 SMs 10 us become 13.333, and 50 were taken. */
+static void test_far_and_starved(void **state)
+{
+    (void)state;
+    reset();
+    scene_far(false);
+    operators[0].widest_blocks = 75;
+    assert_float_equal(saved_by("far_from_roof"), 50000 - 10000 / 0.75, 1e-3);
+}
+
 /* The simulator's idle time is the host's. */
 static void test_idle_of_a_simulated_gpu(void **state)
 {
@@ -448,12 +462,19 @@ static void test_verdict_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_fires_and_is_silent), cmocka_unit_test(test_every_row_has_a_scene),
-        cmocka_unit_test(test_ranked_and_bounded),       cmocka_unit_test(test_attention_by_name_alone),
-        cmocka_unit_test(test_idle_of_a_simulated_gpu),  cmocka_unit_test(test_untimed),
-        cmocka_unit_test(test_4_bit_where_8_do),         cmocka_unit_test(test_no_roof),
-        cmocka_unit_test(test_verdict_of_a_bound_run),   cmocka_unit_test(test_verdict_of_unknown_kernels),
-        cmocka_unit_test(test_verdict_of_a_waiting_gpu), cmocka_unit_test(test_verdict_without_times),
+        cmocka_unit_test(test_each_fires_and_is_silent),
+        cmocka_unit_test(test_every_row_has_a_scene),
+        cmocka_unit_test(test_ranked_and_bounded),
+        cmocka_unit_test(test_attention_by_name_alone),
+        cmocka_unit_test(test_idle_of_a_simulated_gpu),
+        cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_4_bit_where_8_do),
+        cmocka_unit_test(test_far_and_starved),
+        cmocka_unit_test(test_no_roof),
+        cmocka_unit_test(test_verdict_of_a_bound_run),
+        cmocka_unit_test(test_verdict_of_unknown_kernels),
+        cmocka_unit_test(test_verdict_of_a_waiting_gpu),
+        cmocka_unit_test(test_verdict_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

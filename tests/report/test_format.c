@@ -33,6 +33,18 @@ static void test_numbers(void **state)
     assert_string_equal(format_giga(t, 1.5e9), "1.5");
     assert_string_equal(format_rows(t, 258.43), "259");
     assert_string_equal(format_rows(t, INFINITY), "-");
+    assert_string_equal(format_gain(t, 0), "0");
+    assert_string_equal(format_gain(t, 0.00007), "<0.01");
+    assert_string_equal(format_gain(t, 0.0068), "0.68");
+    assert_string_equal(format_gain(t, 0.09994), "9.99");
+    assert_string_equal(format_gain(t, 0.09996), "10.0");
+    assert_string_equal(format_gain(t, NAN), "-");
+    assert_string_equal(format_bytes(t, 0), "0 B");
+    assert_string_equal(format_bytes(t, 999), "999 B");
+    assert_string_equal(format_bytes(t, 999.96), "1.0 kB");
+    assert_string_equal(format_bytes(t, 3670016), "3.7 MB");
+    assert_string_equal(format_bytes(t, 3e15), "3000.0 TB");
+    assert_string_equal(format_bytes(t, NAN), "-");
 }
 
 static void test_durations(void **state)
