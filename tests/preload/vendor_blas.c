@@ -13,20 +13,13 @@
 #include "tests/preload/vendor_compare.h"
 
 const struct vendor_row ROWS[] = {
-    SIZE(cuComplex),
-    ALIGNMENT(cuComplex),
-    SIZE(cuDoubleComplex),
-    ALIGNMENT(cuDoubleComplex),
-    SIZE(cublasOperation_t),
-    SIZE(cublasFillMode_t),
-    SIZE(cublasSideMode_t),
-    SIZE(cublasDiagType_t),
-    SIZE(cublasComputeType_t),
-    SIZE(cublasStatus_t),
-    SIZE(cublasGemmAlgo_t),
-    SIZE(cublasPointerMode_t),
-    SIZE(cublasMath_t),
-    {0},
+    SIZE(cuComplex),           ALIGNMENT(cuComplex),
+    SIZE(cuDoubleComplex),     ALIGNMENT(cuDoubleComplex),
+    SIZE(cublasOperation_t),   SIZE(cublasFillMode_t),
+    SIZE(cublasSideMode_t),    SIZE(cublasDiagType_t),
+    SIZE(cublasComputeType_t), SIZE(cublasStatus_t),
+    SIZE(cublasGemmAlgo_t),    SIZE(cublasPointerMode_t),
+    SIZE(cublasMath_t),        {0},
 };
 
 #ifdef PRELOAD_VENDOR_HEADERS

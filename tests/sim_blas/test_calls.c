@@ -296,6 +296,40 @@ static void legacy(void **state)
     assert_true(cublasSdot(4, (float *)memory, 1, (float *)memory, 1) == 0);
 }
 
+/* ---- cublasXt ---- */
+
+static void xt(void **state)
+{
+    cublasXtHandle_t xt = NULL;
+    int device = 0, other = 1, dim = 0;
+    (void)state;
+    assert_int_equal(cublasXtCreate(&xt), 0);
+    /* Without a device nothing is taken. */
+    assert_int_equal(cublasXtSspmm(xt, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, 30, 20, &one, (float *)memory,
+                                   (float *)memory, 30, &zero, (float *)memory, 30),
+                     CUBLAS_STATUS_NOT_INITIALIZED);
+    assert_int_equal(cublasXtDeviceSelect(xt, 1, &other), CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(cublasXtDeviceSelect(xt, 1, &device), 0);
+    assert_int_equal(cublasXtSetBlockDim(xt, 512) || cublasXtGetBlockDim(xt, &dim), 0);
+    assert_int_equal(dim, 512);
+    ledger_reset();
+    /* A packed triangle of 30 on the left of 30 x 20. */
+    assert_int_equal(cublasXtSspmm(xt, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, 30, 20, &one, (float *)memory,
+                                   (float *)memory, 30, &zero, (float *)memory, 30),
+                     0);
+    json_t *lines, *call = expect_call(&lines, "cublasXtSspmm", 0, 1);
+    expect_text(call, "kind", "xt");
+    expect_int(call, "m", 30);
+    expect_int(call, "uplo", 1);
+    expect_work(call, 2.0 * 30 * 20 * 30, 4.0 * (465 + 600 + 600));
+    json_decref(lines);
+    ledger_reset();
+    assert_int_equal(cublasXtSgemm(xt, CUBLAS_OP_T, CUBLAS_OP_N, 5, 6, 7, &one, (float *)memory, 6, (float *)memory, 7,
+                                   &zero, (float *)memory, 5),
+                     CUBLAS_STATUS_INVALID_VALUE); /* lda is below k */
+    cublasXtDestroy(xt);
+}
+
 /* ---- other families ---- */
 
 static void gemv_and_level3(void **state)
@@ -518,6 +552,7 @@ int main(void)
         cmocka_unit_test_setup(device_scalars_are_not_read, reset),
         cmocka_unit_test_setup(arguments_are_checked, reset),
         cmocka_unit_test_setup(legacy, reset),
+        cmocka_unit_test_setup(xt, reset),
         cmocka_unit_test_setup(gemv_and_level3, reset),
         cmocka_unit_test_setup(stubs_are_not_supported, reset),
         cmocka_unit_test_setup(vectors_and_matrices_are_copied, reset),

@@ -102,6 +102,30 @@ static void batches_nest_too(void **state)
     json_decref(lines);
 }
 
+/* A call of cublasXt is a call of cuBLAS inside, which nests in turn. */
+static void xt_nests(void **state)
+{
+    cublasXtHandle_t xt = NULL;
+    int device = 0;
+    (void)state;
+    assert_int_equal(cublasXtCreate(&xt) || cublasXtDeviceSelect(xt, 1, &device), 0);
+    ledger_reset();
+    assert_int_equal(cublasXtSgemm(xt, CUBLAS_OP_N, CUBLAS_OP_N, 8, 9, 10, &one, (float *)memory, 8, (float *)memory,
+                                   10, &zero, (float *)memory, 8),
+                     0);
+    json_t *lines = ledger_read();
+    json_t *outer = ledger_line(lines, "call", "cublasXtSgemm", 0);
+    json_t *inner = ledger_line(lines, "call", "cublasSgemm_v2_64", 0);
+    assert_false(json_is_true(json_object_get(outer, "nested")));
+    assert_true(json_is_true(json_object_get(inner, "nested")));
+    assert_int_equal(json_integer_value(json_object_get(inner, "outer")),
+                     json_integer_value(json_object_get(outer, "call")));
+    assert_true(json_number_value(json_object_get(json_object_get(outer, "args"), "flops")) == 2.0 * 8 * 9 * 10);
+    assert_int_equal(ledger_count(lines, "kernel", NULL), 2);
+    json_decref(lines);
+    cublasXtDestroy(xt);
+}
+
 int main(void)
 {
     ledger_use("name = nested\npci_device_id = 0x1\nsm_count = 100\ncompute_capability = 9.0\n"
@@ -113,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(three_layers, handle),
         cmocka_unit_test_prestate(batches_nest_too, handle),
+        cmocka_unit_test(xt_nests),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cublasDestroy_v2(handle);
