@@ -78,9 +78,11 @@ struct predict_step {
     int64_t passes; /* over the weights */
     double flops;
     struct predict_range bytes;
-    struct predict_range weight_bytes; /* of the GEMMs: what a report's weights of one step add up to */
-    double vector_bytes;               /* norms and biases read beside them */
-    double kv_bytes;                   /* K and V read by attention */
+    struct predict_range intensity;     /* FLOPs by bytes: the byte-weighted mean of the operators' */
+    double memory_share, compute_share; /* of the seconds (at most) in rows of that class; the rest is not known */
+    struct predict_range weight_bytes;  /* of the GEMMs: what a report's weights of one step add up to */
+    double vector_bytes;                /* norms and biases read beside them */
+    double kv_bytes;                    /* K and V read by attention */
     struct predict_range seconds[PREDICT_ROOFS];
     struct predict_range tokens_per_second[PREDICT_ROOFS]; /* of the whole group of GPUs */
     double all_reduces, all_reduce_bytes; /* how many, and the bytes of one message each summed; not in any roof */

@@ -459,9 +459,15 @@ static void sum_step(const struct predict *predict, struct predict_step *step)
         for (int roof = 0; roof < PREDICT_ROOFS; roof++)
             add_range(&step->seconds[roof], row->seconds[roof]);
     }
-    for (size_t i = 0; i < step->count; i++)
-        step->operators[i].share =
-            step->operators[i].seconds[PREDICT_SPECIFICATION].high / step->seconds[PREDICT_SPECIFICATION].high;
+    for (size_t i = 0; i < step->count; i++) {
+        struct predict_operator *row = &step->operators[i];
+        row->share = row->seconds[PREDICT_SPECIFICATION].high / step->seconds[PREDICT_SPECIFICATION].high;
+        if (row->bound == BOUND_MEMORY)
+            step->memory_share += row->share;
+        else if (row->bound == BOUND_COMPUTE)
+            step->compute_share += row->share;
+    }
+    step->intensity = (struct predict_range){step->flops / step->bytes.high, step->flops / step->bytes.low};
     for (int roof = 0; roof < PREDICT_ROOFS; roof++)
         step->tokens_per_second[roof] = (struct predict_range){(double)step->tokens / step->seconds[roof].high,
                                                                (double)step->tokens / step->seconds[roof].low};

@@ -243,6 +243,9 @@ static json_t *step_object(const struct predict_step *step)
     set(object, "passes", json_integer(step->passes));
     set(object, "flops", real(step->flops));
     set(object, "bytes", range(step->bytes));
+    set(object, "intensity", range(step->intensity));
+    set(object, "memory_share", real(step->memory_share));
+    set(object, "compute_share", real(step->compute_share));
     set(object, "weight_bytes", range(step->weight_bytes));
     set(object, "vector_bytes", real(step->vector_bytes));
     set(object, "kv_bytes", real(step->kv_bytes));

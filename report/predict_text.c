@@ -234,7 +234,12 @@ static void print_step(const struct predict *predict, const struct predict_step 
         print_row(&step->operators[i], out);
     fprintf(out, "sum: %.1f GFLOP, ", step->flops / 1e9);
     print_range(out, step->bytes, 1e-6, 1, "MB");
-    fprintf(out, "\nof it weights ");
+    fprintf(out, ", ");
+    print_range(out, step->intensity, 1, 1, "FLOP/B");
+    if (!isnan(step->memory_share))
+        fprintf(out, "\nby time %.1f %% memory-bound, %.1f %% compute-bound", 100 * step->memory_share,
+                100 * step->compute_share);
+    fprintf(out, "\nof the bytes, weights ");
     print_range(out, step->weight_bytes, 1e-6, 1, "MB");
     fprintf(out, ", KV read %.1f MB\n", step->kv_bytes / 1e6);
     print_times(step, PREDICT_SPECIFICATION, "specification", out);
@@ -332,7 +337,7 @@ static void print_memory(const struct predict *predict, FILE *out)
                 predict->sequences_that_fit);
 }
 
-static void print_checkpoint(const struct checkpoint_comparison *c, FILE *out)
+static void print_checkpoint(const struct predict *predict, const struct checkpoint_comparison *c, FILE *out)
 {
     static const char *const verdicts[] = {"equal", "MISMATCH", "not comparable"};
     char found[FORMAT_BYTES], expected[FORMAT_BYTES];
@@ -357,6 +362,9 @@ static void print_checkpoint(const struct checkpoint_comparison *c, FILE *out)
     if (c->other_tensors)
         fprintf(out, "%zu tensors beside the language model, %s parameters, are not counted\n", c->other_tensors,
                 format_count(found, (uint64_t)c->other_parameters));
+    if (!isnan(c->bytes) && predict->options.tensor_parallel == 1)
+        fprintf(out, "Its tensors take %.6f GB, the weights as predicted %.6f GB.\n", c->bytes / 1e9,
+                predict->resident_weight_bytes / 1e9);
     if (c->note[0])
         fprintf(out, "%s\n", c->note);
 }
@@ -372,7 +380,7 @@ static void print_all(const struct predict_view *view, FILE *out)
     print_attention(predict, out);
     print_memory(predict, out);
     if (view->checkpoint)
-        print_checkpoint(view->checkpoint, out);
+        print_checkpoint(predict, view->checkpoint, out);
     fprintf(out,
             "\nNot counted: norms, rope, activation functions, softmax, sampling, embedding rows, KV writes beyond the "
             "GEMMs' outputs, launches, communication.\n");

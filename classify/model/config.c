@@ -258,6 +258,10 @@ static bool choose_model(struct model_fields *fields, const json_t *root, struct
         snprintf(config->note, sizeof config->note,
                  "the language model of text_config only; other towers are not counted");
     }
+    const json_t *more = model_fields_find(fields, "num_nextn_predict_layers");
+    if (json_is_integer(more) && json_integer_value(more) > 0)
+        snprintf(config->note + strlen(config->note), sizeof config->note - strlen(config->note),
+                 "%smulti-token prediction layers are not counted", config->note[0] ? "; " : "");
     const json_t *field = model_fields_find(fields, "model_type");
     const char *name = json_string_value(field);
     char list[512];

@@ -46,6 +46,28 @@ def check_counts():
     expect("configurations with a count", len(rows), len(list(CONFIGS.glob("*.json"))))
 
 
+def check_families():
+    """Every family that the command says it supports has a configuration with a released count here."""
+    path = pathlib.Path(tempfile.mkdtemp()) / "config.json"
+    path.write_text('{"model_type": "?"}')
+    told = subprocess.run([ROOFTAP, "predict", "--config", path, "--gpu", "h100-sxm"], capture_output=True, text=True).stderr
+    supported = set(told.strip().rpartition("supported are ")[2].split(", "))
+    have = {config.get("text_config", config)["model_type"] for config in map(json.loads, (p.read_text() for p in CONFIGS.glob("*.json")))}
+    if supported != have:
+        FAULTS.append(f"families without a configuration: {supported - have}; without a family: {have - supported}")
+
+
+def check_step_sums():
+    """Shares and the whole step's intensity follow from the rows."""
+    for model in ("llama-2-7b", "mixtral-8x7b"):
+        step = predict(model, "--batch", "4", "--prompt", "300")["prefill"]
+        expect(f"{model} shares", sum(row["share"] for row in step["operators"]), 1, 1e-12)
+        expect(f"{model} intensity", step["intensity"]["at_most"], step["flops"] / step["bytes"]["at_least"], 1e-9)
+        for bound in ("memory", "compute"):
+            expect(f"{model} {bound} share", step[f"{bound}_share"],
+                   sum(row["share"] for row in step["operators"] if row["bound"] == bound), 1e-12)
+
+
 MODELS = {"Llama-2-7B": "llama-2-7b", "Llama-2-70B": "llama-2-70b", "Llama-3-8B": "llama-3-8b"}
 
 

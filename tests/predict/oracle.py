@@ -40,7 +40,7 @@ class Model:
         self.bits = BITS[c.get("torch_dtype", "bfloat16")]
 
     def is_sparse(self, layer):
-        if self.kind.startswith("deepseek"):
+        if self.kind.startswith(("deepseek", "kimi")):
             return layer >= self.c["first_k_dense_replace"]
         return self.experts > 0
 
@@ -105,7 +105,7 @@ class Model:
             count += self.c["kv_lora_rank"] + (self.c.get("q_lora_rank") or 0)
         if self.kind == "gpt_oss":
             count += self.heads
-        if self.kind == "deepseek_v3" and self.is_sparse(layer):
+        if self.kind in ("deepseek_v3", "kimi_k2") and self.is_sparse(layer):
             count += self.experts
         return count
 
