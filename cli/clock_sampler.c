@@ -118,13 +118,20 @@ static bool gate_closed_within(int gate, int wait_ms)
     return poll(&gate_end, 1, wait_ms) != 0;
 }
 
+uint32_t clock_sampler_period_ms(uint64_t readings)
+{
+    uint32_t period_ms = PERIOD_MS;
+    for (uint64_t i = READINGS_PER_PERIOD; i <= readings && period_ms < LONGEST_PERIOD_MS; i += READINGS_PER_PERIOD)
+        period_ms *= 2;
+    return period_ms < LONGEST_PERIOD_MS ? period_ms : LONGEST_PERIOD_MS;
+}
+
 static void sample(const struct nvml *nvml, struct clocks_file *file, int gate, struct clock_sampler_state *state)
 {
-    unsigned readings = 0;
-    state->period_ms = PERIOD_MS;
-    while (take_readings(nvml, file, state) && !gate_closed_within(gate, (int)state->period_ms))
-        if (++readings % READINGS_PER_PERIOD == 0 && state->period_ms < LONGEST_PERIOD_MS)
-            state->period_ms = state->period_ms * 2 < LONGEST_PERIOD_MS ? state->period_ms * 2 : LONGEST_PERIOD_MS;
+    uint64_t readings = 0;
+    do
+        state->period_ms = clock_sampler_period_ms(readings++);
+    while (take_readings(nvml, file, state) && !gate_closed_within(gate, (int)state->period_ms));
     if (!state->why[0])
         take_readings(nvml, file, state);
 }
@@ -191,9 +198,9 @@ static bool ended_within(pid_t pid, int wait_ms, int *status)
     const struct timespec step = {0, 1000000};
     for (int waited = 0;; waited++) {
         pid_t found = waitpid(pid, status, WNOHANG);
-        if (found == pid)
+        if (found == pid || (found < 0 && errno == ECHILD)) /* or somebody else has */
             return true;
-        if ((found < 0 && errno != EINTR) || waited >= wait_ms)
+        if (waited >= wait_ms)
             return false;
         nanosleep(&step, NULL);
     }

@@ -29,6 +29,8 @@ void clock_sampler_start(struct clock_sampler *sampler, const char *folder, cons
                          const char *device_file);
 /* WANTED: waits a short while for its last records. Then ends it whatever it does. */
 struct clock_sampler_result clock_sampler_stop(struct clock_sampler *sampler, bool wanted);
+/* Until the next reading, after so many. */
+uint32_t clock_sampler_period_ms(uint64_t readings);
 void clock_sampler_free(struct clock_sampler *sampler); /* after the result's last use */
 
 #endif

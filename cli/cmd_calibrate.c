@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "calibrate/calibrate.h"
@@ -158,7 +159,12 @@ static char *keep(const struct calibration *calibration, const char *output)
 static bool can_write(const char *output)
 {
     char folder[PATH_MAX];
+    struct stat status;
     const char *slash = strrchr(output, '/');
+    if (stat(output, &status) == 0 && !S_ISREG(status.st_mode)) {
+        message_error(COMMAND, "'%s' is no regular file; give another one with -o", output);
+        return false;
+    }
     if (slash == output ||
         snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output) : 1, slash ? output : ".") >= PATH_MAX)
         return true; /* the writing will tell */

@@ -119,6 +119,7 @@ class Calibrate(Scratch):
                                 (["--device", "-1"], "--device is '-1'"), (["--simulate", "no-such-gpu"], "no-such-gpu"),
                                 (["--sim-option", "sm_count=1"], "--sim-option needs --simulate"),
                                 (["--simulate", "unit", "--sim-option", "sms=1"], "sms"),
+                                (["--simulate", "unit", "-o", "."], "'.' is no regular file"),
                                 (["--simulate", "unit", "-o", "no/folder/x"], "can't be written")):
             out, said = self.rooftap("calibrate", *arguments, status=2)
             self.assertEqual((out, said.count("\n")), ("", 1), said)
