@@ -298,6 +298,18 @@ static void print_run(const struct session *session, size_t index, FILE *out)
     fputs("this run", out);
 }
 
+/* Where there are several. */
+static void print_gpu(const struct session *session, enum advice_kind kind, size_t index, FILE *out)
+{
+    int device = kind == ADVICE_WEIGHT            ? session->weights[index].device
+                 : kind == ADVICE_SIBLINGS        ? session->sibling_groups[index].device
+                 : kind == ADVICE_OPERATOR        ? session->operators[index].device
+                 : kind == ADVICE_NAIVE_ATTENTION ? session->naive_attention[index].device
+                                                  : SESSION_DEVICE_UNKNOWN;
+    if (session->device_count > 1 && device >= 0)
+        fprintf(out, "GPU %d  ", device);
+}
+
 char *advice_text_subject(const struct session *session, const struct advice_row *row, size_t index)
 {
     static void (*const print[ADVICE_KIND_COUNT])(const struct session *session, size_t index, FILE *out) = {
@@ -310,6 +322,7 @@ char *advice_text_subject(const struct session *session, const struct advice_row
     FILE *out = open_memstream(&text, &bytes);
     if (!out)
         return allocate_text("");
+    print_gpu(session, row->kind, index, out);
     print[row->kind](session, index, out);
     if (row->detail) {
         fputs(": ", out);

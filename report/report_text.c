@@ -127,6 +127,8 @@ static void print_table(const struct column_source *source, const struct view *v
         fputc('\n', out);
         operator_table_print(source, view, &rows, out);
     }
+    if (!rows.count && view->by == COLUMNS_OF_WEIGHT)
+        fputs("\nno call of this run has an operand that is known to be a weight\n", out);
     if (rows.count && view->by == COLUMNS_OF_SHAPE) {
         FILE *text = wrapped_text_begin(&wrapped, view->width, FOOTER_INDENT, out);
         meanings_print(source->session, &rows, text);

@@ -92,7 +92,10 @@ static void print_group(const struct column_source *source, const struct sibling
     const struct session *session = source->session;
     char before[FORMAT_BYTES], after[FORMAT_BYTES], each[FORMAT_BYTES], all[FORMAT_BYTES], share[FORMAT_BYTES];
     char times[FORMAT_BYTES], bytes[FORMAT_BYTES];
-    fprintf(out, "  M %" PRId64 "  K %" PRId64 "  N ", group->m, group->k);
+    fputs("  ", out);
+    if (session->device_count > 1)
+        fprintf(out, "GPU %d  ", group->device);
+    fprintf(out, "M %" PRId64 "  K %" PRId64 "  N ", group->m, group->k);
     for (size_t i = 0; i < group->count; i++)
         fprintf(out, "%s%" PRId64, i ? " + " : "", session->operators[group->operators[i]].work.n);
     fprintf(out, " = %" PRId64 ", %s %s: %s -> %s FLOP/B, %s and %s less each time, %s in all", group->n_fused,

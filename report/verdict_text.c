@@ -59,6 +59,8 @@ static void print_lever(const struct session *session, const struct advice_list 
         return;
     if (!verdict->lever)
         fputs("; no advice here would save 0.1 % of it", out);
+    else if (verdict->lever->row->of_span) /* how much that is has been said */
+        fprintf(out, "; the largest lever: %s", verdict->lever->row->lever);
     else
         fprintf(out, "; the largest lever: %s, at most %s %% of %s", verdict->lever->row->lever,
                 format_gain(share, verdict->lever->saved_share), advice_text_base(session, list, verdict->lever->row));
