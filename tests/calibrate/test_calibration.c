@@ -219,6 +219,34 @@ static void survives_cuts(void **state)
     free(text);
 }
 
+/* Any bytes changed: read or refused with one line, and what was read is in its bounds. */
+static void survives_changes(void **state)
+{
+    char *text = calibration_text(&calibration);
+    size_t length = strlen(text);
+    uint64_t random = 88172645463325252u; /* xorshift64 */
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        char *changed = strdup(text);
+        for (int i = 0; i <= round % 4; i++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            changed[random % length] = "0123456789-.eE\"[]{},:nul\\\377 "[(random >> 32) % 28];
+        }
+        write_raw(changed, length);
+        free(changed);
+        if (!calibration_read(&calibration, file, &error)) {
+            assert_null(strchr(error.text, '\n'));
+            continue;
+        }
+        assert_in_range(calibration.point_count, 0, CALIBRATION_POINTS);
+        double fill = calibration_fill_of_bandwidth(&calibration, 100);
+        assert_true(isnan(fill) || (fill > 0 && fill <= 1));
+    }
+    free(text);
+}
+
 /* What a newer rooftap of the same schema may write. */
 static void takes_what_it_does_not_know(void **state)
 {
@@ -307,6 +335,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses, begin, end),
         cmocka_unit_test_setup_teardown(refuses_other_files, begin, end),
         cmocka_unit_test_setup_teardown(survives_cuts, begin, end),
+        cmocka_unit_test_setup_teardown(survives_changes, begin, end),
         cmocka_unit_test_setup_teardown(takes_what_it_does_not_know, begin, end),
         cmocka_unit_test_setup_teardown(whose, begin, end),
         cmocka_unit_test_setup_teardown(where, begin, end),
