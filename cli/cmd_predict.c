@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "classify/model/checkpoint.h"
 #include "classify/predict.h"
@@ -100,25 +101,39 @@ static int show(const struct request *request, const struct predict_view *view)
     const struct checkpoint_comparison *checkpoint = view->checkpoint;
     if (!checkpoint || checkpoint->verdict != CHECKPOINT_DIFFERENT)
         return 0;
-    message_error(COMMAND, "%s and %s disagree: %s", view->config_path, request->checkpoint,
+    message_error(COMMAND, "%s and %s disagree: %s", view->config_path, view->checkpoint_path,
                   checkpoint->difference_count ? checkpoint->differences[0] : "the number of parameters differs");
     return 1;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static int compare_and_show(const struct request *request, const struct predict *predict, const char *path)
 {
     struct predict_view view = {.predict = predict, .config_path = path};
     struct checkpoint_comparison comparison;
-    if (request->checkpoint) {
+    char file[PATH_MAX];
+    bool named = request->checkpoint != NULL;
+    const char *place = named ? request->checkpoint : request->config; /* what lies in a model's folder is at hand */
+    bool found = is_folder(place) && checkpoint_find(place, file, sizeof file);
+    if (named && !found)
+        snprintf(file, sizeof file, "%s", place);
+    if (named || found) {
         struct checkpoint checkpoint;
         struct model_error error;
-        if (!checkpoint_read(request->checkpoint, &checkpoint, &error)) {
-            message_error(COMMAND, "%s: %s", request->checkpoint, error.text);
+        if (!checkpoint_read(file, &checkpoint, &error)) {
+            message_error(COMMAND, "%s: %s%s", file, error.text,
+                          named ? "" : "; name config.json itself to leave it out");
             return EXIT_USAGE;
         }
         checkpoint_compare(&checkpoint, predict->geometry, &comparison);
         checkpoint_free(&checkpoint);
         view.checkpoint = &comparison;
+        view.checkpoint_path = file;
     }
     return show(request, &view);
 }
@@ -161,7 +176,8 @@ int cmd_predict(int argc, char **argv)
         {"dtype", 0, OPTION_TEXT, &request.dtype, "FORMAT", "run in fp16, bf16 or fp32; fp8, int8, ...: linear layers only"},
         {"tp", 0, OPTION_TEXT, &request.tp, "N", "split the model over N GPUs (tensor parallel)"},
         {"fused", 0, OPTION_FLAG, &request.fused, NULL, "q, k and v as one GEMM, gate and up too, as engines do"},
-        {"checkpoint", 0, OPTION_TEXT, &request.checkpoint, "FILE", "compare with a safetensors file or index, or a GGUF file"},
+        {"checkpoint", 0, OPTION_TEXT, &request.checkpoint, "FILE", "compare with a safetensors file or index, or a GGUF file\n"
+         "                               (default: the safetensors that lie in the folder that --config names)"},
         {"gpu-table", 0, OPTION_TEXT, &request.table, "FILE", "GPU rows of your own before the built-in ones (cli/GPUS.md)"},
         {"json", 'j', OPTION_FLAG, &request.json, NULL, "print JSON; report/PREDICT_JSON.md documents it"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},

@@ -296,14 +296,16 @@ static json_t *memory_object(const struct predict *predict)
     return object;
 }
 
-static json_t *checkpoint_object(const struct checkpoint_comparison *comparison)
+static json_t *checkpoint_object(const struct predict_view *view)
 {
+    const struct checkpoint_comparison *comparison = view->checkpoint;
     static const char *const verdicts[] = {"equal", "different", "not_comparable"};
     if (!comparison)
         return json_null();
     json_t *object = json_object(), *differences = json_array();
     for (int i = 0; i < comparison->difference_count; i++)
         json_array_append_new(differences, text_or_null(comparison->differences[i]));
+    set(object, "path", text_or_null(view->checkpoint_path));
     set(object, "kind", json_string(checkpoint_kind_name(comparison->kind)));
     set(object, "verdict", json_string(verdicts[comparison->verdict]));
     set(object, "tensors", json_integer((json_int_t)comparison->tensors));
@@ -333,7 +335,7 @@ bool predict_json(const struct predict_view *view, FILE *out)
     set(root, "attention", attention_object(predict));
     set(root, "layer_rows_at_ridge", range(predict->layer_rows_at_ridge));
     set(root, "memory", memory_object(predict));
-    set(root, "checkpoint", checkpoint_object(view->checkpoint));
+    set(root, "checkpoint", checkpoint_object(view));
     bool good = json_dumpf(root, out, JSON_INDENT(2)) == 0;
     json_decref(root);
     return good && fputc('\n', out) != EOF;

@@ -337,12 +337,16 @@ static void print_memory(const struct predict *predict, FILE *out)
                 predict->sequences_that_fit);
 }
 
-static void print_checkpoint(const struct predict *predict, const struct checkpoint_comparison *c, FILE *out)
+static void print_checkpoint(const struct predict_view *view, FILE *out)
 {
+    const struct predict *predict = view->predict;
+    const struct checkpoint_comparison *c = view->checkpoint;
     static const char *const verdicts[] = {"equal", "MISMATCH", "not comparable"};
     char found[FORMAT_BYTES], expected[FORMAT_BYTES];
     fprintf(out, "\nCHECKPOINT (%s, %zu tensors): %s\n", checkpoint_kind_name(c->kind), c->tensors,
             verdicts[c->verdict]);
+    safe_text_print_middle(out, view->checkpoint_path, PATH_WIDTH);
+    fprintf(out, "\n");
     if (c->parameters >= 0) {
         fprintf(out, "%s parameters, config.json implies %s", format_count(found, (uint64_t)c->parameters),
                 format_count(expected, (uint64_t)c->expected));
@@ -380,7 +384,7 @@ static void print_all(const struct predict_view *view, FILE *out)
     print_attention(predict, out);
     print_memory(predict, out);
     if (view->checkpoint)
-        print_checkpoint(predict, view->checkpoint, out);
+        print_checkpoint(view, out);
     fprintf(out,
             "\nNot counted: norms, rope, activation functions, softmax, sampling, embedding rows, KV writes beyond the "
             "GEMMs' outputs, launches, communication.\n");

@@ -13,6 +13,7 @@ struct predict_view {
     const struct predict *predict;
     const char *config_path;
     const struct checkpoint_comparison *checkpoint; /* NULL: none was given */
+    const char *checkpoint_path;                    /* NULL as well */
 };
 
 /* False if OUT could not take it. */

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "classify/allocate.h"
 #include "classify/model/gguf.h"
 #include "classify/model/safetensors.h"
 #include "classify/regular_file.h"
@@ -52,9 +54,8 @@ bool checkpoint_parse(const void *data, size_t bytes, uint64_t file_bytes, struc
     return good;
 }
 
-bool checkpoint_read(const char *path, struct checkpoint *checkpoint, struct model_error *error)
+static bool read_file(const char *path, struct checkpoint *checkpoint, struct model_error *error)
 {
-    *checkpoint = (struct checkpoint){0};
     uint64_t bytes;
     FILE *file = regular_file_open(path, &bytes);
     if (!file) {
@@ -68,6 +69,82 @@ bool checkpoint_read(const char *path, struct checkpoint *checkpoint, struct mod
     bool good = read_any(file, bytes, *folder ? folder : "/", checkpoint, error);
     fclose(file);
     return good;
+}
+
+/* ---- checkpoints in several files: "x-00002-of-00003.gguf" ---- */
+
+enum { PART_DIGITS = 5, PARTS_MOST = 4096 };
+
+/* Where the number of the part stands in PATH; *COUNT parts. NULL: one file. */
+static const char *find_part(const char *path, int *count)
+{
+    static const char middle[] = "-of-";
+    const char *of = NULL;
+    for (const char *next = strstr(path, middle); next; next = strstr(next + 1, middle))
+        of = next;
+    if (!of || of - path <= PART_DIGITS || of[-PART_DIGITS - 1] != '-')
+        return NULL;
+    const char *total = of + sizeof middle - 1;
+    if (strspn(of - PART_DIGITS, "0123456789") != PART_DIGITS || strspn(total, "0123456789") != PART_DIGITS ||
+        total[PART_DIGITS] != '.')
+        return NULL;
+    *count = atoi(total);
+    return *count > 0 && *count <= PARTS_MOST ? of - PART_DIGITS : NULL;
+}
+
+static void take_tensors(struct checkpoint *checkpoint, struct checkpoint *part)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        checkpoint->tensors =
+            allocate_grow(checkpoint->tensors, checkpoint->count, &checkpoint->capacity, sizeof *checkpoint->tensors);
+        checkpoint->tensors[checkpoint->count++] = part->tensors[i]; /* names move along */
+    }
+    part->count = 0;
+    checkpoint_free(part);
+}
+
+/* The parts that lie beside the one that was named; others are counted only. */
+static bool read_parts(const char *path, const char *number, int count, struct checkpoint *checkpoint,
+                       struct model_error *error)
+{
+    struct checkpoint part = {0};
+    if (!read_file(path, &part, error)) /* the named one must be there, and tells the kind */
+        return false;
+    checkpoint->kind = part.kind;
+    checkpoint->files = (size_t)count;
+    int named = atoi(number);
+    for (int i = 1; i <= count; i++) {
+        char other[PATH_MAX];
+        struct model_error ignored;
+        snprintf(other, sizeof other, "%.*s%0*d%s", (int)(number - path), path, PART_DIGITS, i, number + PART_DIGITS);
+        if (i != named &&
+            (access(other, F_OK) || !read_file(other, &part, &ignored) || part.kind != checkpoint->kind)) {
+            checkpoint_free(&part);
+            continue;
+        }
+        take_tensors(checkpoint, &part);
+        part = (struct checkpoint){0};
+        checkpoint->files_read++;
+    }
+    return true;
+}
+
+bool checkpoint_read(const char *path, struct checkpoint *checkpoint, struct model_error *error)
+{
+    int count;
+    const char *number = find_part(path, &count);
+    *checkpoint = (struct checkpoint){0};
+    return number ? read_parts(path, number, count, checkpoint, error) : read_file(path, checkpoint, error);
+}
+
+bool checkpoint_find(const char *folder, char *path, size_t bytes)
+{
+    static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if ((size_t)snprintf(path, bytes, "%s/%s", folder, names[i]) < bytes && !access(path, F_OK))
+            return true;
+    }
+    return false;
 }
 
 void checkpoint_free(struct checkpoint *checkpoint)

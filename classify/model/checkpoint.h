@@ -31,7 +31,7 @@ struct checkpoint {
     size_t count, capacity;
     uint64_t total_bytes;      /* as the index says; 0: it doesn't */
     uint64_t total_parameters; /* as the index says; 0: it doesn't */
-    size_t files, files_read;  /* of an index: named in it, and found beside it */
+    size_t files, files_read;  /* of several: how many there are, and how many were found; 0: one file */
 };
 
 enum { CHECKPOINT_HEADER_LARGEST = 100 << 20 }; /* what the safetensors format allows */
@@ -39,7 +39,10 @@ enum { CHECKPOINT_HEADER_LARGEST = 100 << 20 }; /* what the safetensors format a
 /* DATA begins with the file; FILE_BYTES is the size of the whole. One of the three, told by its first bytes. */
 bool checkpoint_parse(const void *data, size_t bytes, uint64_t file_bytes, struct checkpoint *checkpoint,
                       struct model_error *error);
+/* PATH may be one part of several, "x-00001-of-00003.gguf": those beside it are read too. */
 bool checkpoint_read(const char *path, struct checkpoint *checkpoint, struct model_error *error);
+/* The checkpoint that Hugging Face's names promise in FOLDER, into PATH. False: there is none. */
+bool checkpoint_find(const char *folder, char *path, size_t bytes);
 void checkpoint_free(struct checkpoint *checkpoint);
 const char *checkpoint_kind_name(enum checkpoint_kind kind); /* "safetensors", "safetensors_index", "gguf" */
 

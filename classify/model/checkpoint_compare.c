@@ -306,6 +306,12 @@ static void take_tensor(struct work *work, const struct checkpoint_tensor *tenso
     }
 }
 
+/* Parts that are not there hold what is missing. */
+static bool is_incomplete(const struct checkpoint *checkpoint)
+{
+    return checkpoint->kind != CHECKPOINT_SAFETENSORS_INDEX && checkpoint->files_read < checkpoint->files;
+}
+
 static void find_missing(struct work *work)
 {
     for (int i = 0; i < work->count; i++) {
@@ -314,6 +320,8 @@ static void find_missing(struct work *work)
             continue;
         if (e->seen < e->count) {
             work->result->missing += e->count - e->seen;
+            if (is_incomplete(work->checkpoint))
+                continue;
             tell(work, "%zu of %zu %s missing", e->count - e->seen, e->count, e->pattern);
         } else {
             work->result->unknown += e->seen - e->count;
@@ -369,6 +377,8 @@ static enum checkpoint_verdict judge(const struct work *work)
 {
     const struct checkpoint_comparison *result = work->result;
     bool counted = result->parameters >= 0;
+    if (is_incomplete(work->checkpoint))
+        return result->difference_count ? CHECKPOINT_DIFFERENT : CHECKPOINT_NOT_COMPARABLE;
     if (result->difference_count || (counted && result->parameters != result->expected))
         return CHECKPOINT_DIFFERENT;
     return counted && !work->packed ? CHECKPOINT_EQUAL : CHECKPOINT_NOT_COMPARABLE;
@@ -386,7 +396,12 @@ void checkpoint_compare(const struct checkpoint *checkpoint, const struct model_
     find_missing(&work);
     if (!work.shapes_known || !checkpoint->count)
         compare_size(&work);
-    else if (work.packed)
+    else if (is_incomplete(checkpoint)) {
+        comparison->parameters = -1;
+        snprintf(comparison->note, sizeof comparison->note,
+                 "Only %zu of %zu files are there: their tensors were compared.", checkpoint->files_read,
+                 checkpoint->files);
+    } else if (work.packed)
         snprintf(comparison->note, sizeof comparison->note,
                  "%zu tensors are packed by quantisation: they are there, their shapes were not compared.",
                  work.packed);

@@ -277,6 +277,50 @@ def indexes():
     expect("files that are pointers", LLAMA, name, index(size, parts=("part0", "part1")), "equal", parameters=total(tensors))
 
 
+def several_files():
+    """Parts are found beside the one that is named; what is not there is no mismatch."""
+    for suffix, write, tensors in (("safetensors", safetensors, llama_tensors(LLAMA)),
+                                   ("gguf", gguf, gguf_names(llama_tensors(LLAMA)))):
+        names = list(tensors)
+        parts = [write({n: tensors[n] for n in names[i::3]}) for i in range(3)]
+        paths = [FOLDER / f"x-{i:05d}-of-00003.{suffix}" for i in (1, 2, 3)]
+        for path, part in zip(paths, parts):
+            path.write_bytes(part)
+        for path, part in zip(paths, parts):
+            expect(f"{suffix}, named {path.name}", LLAMA, path.name, part, "equal", parameters=total(tensors), tensors=len(tensors))
+        paths[2].unlink()
+        expect(f"{suffix}, one part away", LLAMA, paths[0].name, parts[0], "not_comparable", parameters=None,
+               missing=len(names[2::3]), unknown=0)
+        wrong = write({n: [s + 1 for s in tensors[n]] for n in names[0::3]})
+        expect(f"{suffix}, one part away, one wrong", LLAMA, paths[0].name, wrong, "different")
+        paths[0].unlink()
+
+
+def folders():
+    """A checkpoint beside config.json is at hand; naming the file leaves it out."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    (folder / "config.json").write_text(json.dumps(LLAMA))
+
+    def predict(config, *options):
+        out = subprocess.run([ROOFTAP, "predict", "--config", config, "--gpu", "h100-sxm", "--json", *options], capture_output=True, text=True)
+        return out, json.loads(out.stdout)["checkpoint"] if out.stdout else None
+    if predict(folder)[1] is not None:
+        FAULTS.append("a checkpoint where there is none")
+    (folder / "model.safetensors").write_bytes(safetensors(llama_tensors(LLAMA)))
+    out, found = predict(folder)
+    if not found or found["verdict"] != "equal" or out.returncode:
+        FAULTS.append(f"a checkpoint in the model's folder: {found}, {out.stderr}")
+    out, found = predict(folder / "config.json", "--checkpoint", folder)
+    if not found or found["verdict"] != "equal":
+        FAULTS.append(f"a checkpoint's folder: {found}, {out.stderr}")
+    if predict(folder / "config.json")[1] is not None:
+        FAULTS.append("config.json alone takes up a checkpoint")
+    (folder / "model.safetensors").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    out, _ = predict(folder)
+    if out.returncode != 2 or "name config.json itself" not in out.stderr:
+        FAULTS.append(f"a pointer in the model's folder: {out.returncode}, {out.stderr}")
+
+
 def broken_files():
     tensors = llama_tensors(LLAMA)
     good = safetensors(tensors)
@@ -296,7 +340,7 @@ def broken_files():
 
 
 def main():
-    for part in (whole_files, cut_parts, special_parts, indexes, broken_files):
+    for part in (whole_files, cut_parts, special_parts, indexes, several_files, folders, broken_files):
         part()
     print(f"{len(FAULTS)} faults", *FAULTS[:30], sep="\n")
     return 1 if FAULTS else 0
