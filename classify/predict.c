@@ -10,6 +10,7 @@
 
 #include "classify/attention_work.h"
 #include "classify/predict_operators.h"
+#include "classify/predict_weight.h"
 
 /* ---- what was chosen ---- */
 

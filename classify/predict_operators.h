@@ -6,27 +6,8 @@
 #include "classify/predict.h"
 #include "classify/predict_shard.h"
 
-/* How one matrix is stored and multiplied, as chosen by config.json and the options. */
-struct predict_weight {
-    double bits;
-    struct gemm_scales scales;
-    const struct model_format *operands;
-};
-
-/* Its layers are stored in two ways, by quantization_config, but count as quantised throughout. */
-bool predict_is_partly_quantised(const struct predict *predict, const struct model_matrix *matrix);
-struct predict_weight predict_weight_of(const struct predict *predict, const struct model_matrix *matrix);
-/* One GPU's product with ROWS rows of the activation; of one expert where it is an expert's. */
-struct gemm_model predict_gemm_model(const struct predict *predict, const struct predict_shard *shard,
-                                     const struct model_matrix *matrix, int64_t rows);
-/* FLOP/s and bytes/s of a roof; NAN: not known. */
-double predict_roof_flops(const struct predict *predict, enum predict_roof roof, enum gpu_path path);
-double predict_roof_bytes(const struct predict *predict, enum predict_roof roof);
-
 /* Fills STEP but for its all-reduces. */
 void predict_operators_of_step(const struct predict *predict, const struct predict_shard *shard,
                                enum predict_phase phase, struct predict_step *step);
-
-bool predict_is_expert(const struct model_matrix *matrix);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "classify/predict_operators.h"
+#include "classify/predict_weight.h"
 #include "report/safe_text.h"
 
 enum { SCHEMA = 1 };

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "classify/predict_operators.h"
+#include "classify/predict_weight.h"
 #include "report/format.h"
 #include "report/label.h"
 #include "report/safe_text.h"
