@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The groups of a process's grouped calls, by the id that signatures carry: kept as they were recorded, once each. */
+/* The groups of grouped calls, by the id that signatures carry: kept as they were recorded, once each. */
 #ifndef CLASSIFY_GROUP_LISTS_H
 #define CLASSIFY_GROUP_LISTS_H
 

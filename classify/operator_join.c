@@ -53,6 +53,14 @@ void name_pool_free(struct name_pool *pool)
 
 /* ---- rows, made on first use ---- */
 
+static void find_groups(const struct operator_join *join, struct joined_signature *signature)
+{
+    size_t count;
+    const struct trace_group *groups = group_lists_find(&join->groups, signature->content.groups_id, &count);
+    if (groups)
+        signature->groups = work_sum_groups(&signature->content, groups, count);
+}
+
 static struct joined_signature *find_signature(struct operator_join *join, const struct trace_signature *content)
 {
     uint32_t *index = index_map_at(&join->signature_map, content->id, 0);
@@ -64,7 +72,10 @@ static struct joined_signature *find_signature(struct operator_join *join, const
         *added = (struct joined_signature){.id = content->id, .content = *content};
         sequence_call_of_signature(content, &added->sequence_call);
     }
-    return &join->signatures[*index];
+    struct joined_signature *found = &join->signatures[*index];
+    if (content->groups_id && !found->groups.known) /* the block it was first seen in may have lost the list */
+        find_groups(join, found);
+    return found;
 }
 
 static struct joined_device *find_device(struct operator_join *join, uint32_t ordinal)
@@ -207,6 +218,17 @@ static void add_call(struct operator_join *join, const struct trace_item *item)
                        (uint32_t)(signature - join->signatures), &signature->sequence_call);
 }
 
+/* A signature's list stands before it in its own block, so none of another block's is needed any more. */
+static void add_groups(struct operator_join *join, const struct trace_item *item)
+{
+    if (join->groups_block != item->block->sequence) {
+        group_lists_free(&join->groups);
+        join->groups = (struct group_lists){0};
+        join->groups_block = item->block->sequence;
+    }
+    group_lists_add(&join->groups, (const struct trace_groups *)item->record);
+}
+
 static void add_failed_call(struct operator_join *join, const struct trace_item *item)
 {
     struct joined_signature *signature = find_signature(join, item->signature);
@@ -313,7 +335,7 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         find_signature(join, item->signature);
         break;
     case TRACE_RECORD_GROUPS:
-        group_lists_add(&join->groups, (const struct trace_groups *)item->record);
+        add_groups(join, item);
         break;
     case TRACE_RECORD_CALL:
         add_call(join, item);

@@ -13,6 +13,7 @@
 #include "classify/group_lists.h"
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
+#include "classify/work.h"
 #include "trace/trace_reader.h"
 
 /* Kernel names by trace_hash(): the same in every process, so shared. */
@@ -32,6 +33,7 @@ struct joined_signature {
     uint64_t id;
     struct trace_signature content;
     struct sequence_call sequence_call;
+    struct work_of_groups groups; /* of a grouped call */
     uint64_t calls, failed;
     int32_t failed_status; /* of the last failed call */
 };
@@ -86,7 +88,8 @@ struct operator_join {
     struct joined_signature *signatures;
     size_t signature_count, signature_capacity;
     struct index_map signature_map;
-    struct group_lists groups; /* of grouped calls */
+    struct group_lists groups; /* of grouped calls, those of the block that is being read */
+    uint64_t groups_block;
     struct joined_kernels *rows;
     size_t row_count, row_capacity;
     struct index_map row_map;

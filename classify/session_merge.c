@@ -93,16 +93,6 @@ static enum operator_kind kind_of_call(uint8_t kind)
     }
 }
 
-static void find_work(const struct operator_join *join, const struct trace_signature *signature, const char *entry,
-                      struct work *work)
-{
-    size_t count;
-    const struct trace_group *groups = group_lists_find(&join->groups, signature->groups_id, &count);
-    work_of_signature(signature, entry, work);
-    if (groups)
-        work_of_groups(signature, groups, count, work);
-}
-
 /* The row of a call: by content, since ids hold the process's own number of the function. */
 static struct operator_row *operator_of_call(struct session_merge *merge, const struct operator_join *join,
                                              const struct joined_signature *signature, int device)
@@ -122,7 +112,8 @@ static struct operator_row *operator_of_call(struct session_merge *merge, const 
     op->signature.id = key | 1;
     op->kind = kind_of_call(signature->content.kind);
     op->name = allocate_text(entry);
-    find_work(join, &signature->content, entry, &op->work);
+    work_of_signature(&signature->content, entry, &op->work);
+    work_take_groups(&signature->content, &signature->groups, &op->work);
     op->shape_source = op->work.provenance;
     return op;
 }

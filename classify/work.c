@@ -377,23 +377,31 @@ static void work_of_group(const struct trace_signature *signature, const struct 
     work_of_signature(&s, NULL, work);
 }
 
-void work_of_groups(const struct trace_signature *signature, const struct trace_group *groups, size_t count,
-                    struct work *work)
+struct work_of_groups work_sum_groups(const struct trace_signature *signature, const struct trace_group *groups,
+                                      size_t count)
 {
-    bool alike = signature->m >= 0 && signature->n >= 0 && signature->k >= 0;
-    if (alike && signature->beta != TRACE_SCALAR_UNKNOWN) /* one product, many times: all of it was known before */
-        return;
-    bool at_most = signature->batch > 1; /* pointers of one group or of two may repeat */
-    work->flops = work->bytes = 0;
+    /* Pointers of one group or of two may repeat. */
+    struct work_of_groups sum = {.known = true, .at_most = signature->batch > 1};
     for (size_t i = 0; i < count; i++) {
         struct work of_group;
         if (is_idle(&groups[i]))
             continue;
         work_of_group(signature, &groups[i], &of_group);
-        work->flops += of_group.flops;
-        work->bytes += of_group.bytes;
-        at_most |= of_group.provenance == TRACE_AT_MOST;
+        sum.flops += of_group.flops;
+        sum.bytes += of_group.bytes;
+        sum.at_most |= of_group.provenance == TRACE_AT_MOST;
     }
+    return sum;
+}
+
+void work_take_groups(const struct trace_signature *signature, const struct work_of_groups *groups, struct work *work)
+{
+    bool alike = signature->m >= 0 && signature->n >= 0 && signature->k >= 0;
+    if (!groups->known ||
+        (alike && signature->beta != TRACE_SCALAR_UNKNOWN)) /* one product: all of it was known before */
+        return;
+    work->flops = groups->flops;
+    work->bytes = groups->bytes;
     work->intensity = work->bytes > 0 ? work->flops / work->bytes : NAN;
     work->flops_per_row = work->bytes_per_row = work->bytes_fixed = NAN;
     work->model = (struct gemm_model){.batch = TRACE_UNKNOWN};
@@ -401,7 +409,7 @@ void work_of_groups(const struct trace_signature *signature, const struct trace_
     work->shape_known = !isnan(work->flops);
     if (!work->shape_known)
         return;
-    work->provenance = at_most ? TRACE_AT_MOST : (enum trace_provenance)signature->provenance;
+    work->provenance = groups->at_most ? TRACE_AT_MOST : (enum trace_provenance)signature->provenance;
 }
 
 double work_rows_at_ridge(const struct work *work, double ridge)

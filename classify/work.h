@@ -42,11 +42,19 @@ struct work {
 /* ENTRY_NAME is the interposed function, which tells the level-3 routines apart; may be NULL. */
 void work_of_signature(const struct trace_signature *signature, const char *entry_name, struct work *work);
 
-/* The same for a grouped call whose COUNT groups are known, after work_of_signature(): FLOPs and bytes are the sums over them,
- * groups without matrices, rows or columns adding nothing. Sizes that differ stay unknown, and with them all figures per
- * row and the model; shape_known is set, since what the call asks is. */
-void work_of_groups(const struct trace_signature *signature, const struct trace_group *groups, size_t count,
-                    struct work *work);
+/* What the groups of a grouped call ask, summed; those without matrices, rows or columns add nothing. */
+struct work_of_groups {
+    bool known;   /* zeroed: no list was found */
+    bool at_most; /* of bytes only a maximum is known */
+    double flops, bytes;
+};
+
+struct work_of_groups work_sum_groups(const struct trace_signature *signature, const struct trace_group *groups,
+                                      size_t count);
+
+/* Into the WORK that work_of_signature() made. Sizes that differ between groups stay unknown, and with them all figures per
+ * row and the model; shape_known is set where the sums are known. */
+void work_take_groups(const struct trace_signature *signature, const struct work_of_groups *groups, struct work *work);
 
 /* Rows at which the call turns compute-bound at RIDGE; INFINITY where no number of rows does, NAN where not known. */
 double work_rows_at_ridge(const struct work *work, double ridge);

@@ -252,6 +252,12 @@ static void test_level3(void **state)
     assert_false(w.shape_known);
 }
 
+static void take_groups(const struct trace_signature *s, const struct trace_group *groups, size_t count, struct work *w)
+{
+    struct work_of_groups sum = work_sum_groups(s, groups, count);
+    work_take_groups(s, &sum, w);
+}
+
 /* 2 m n k for each matrix; A, B, D once, C where the group's beta is not zero; fp32. Idle: no matrices, m = 0, n = 0. */
 static void test_call_with_groups(void **state)
 {
@@ -270,7 +276,7 @@ static void test_call_with_groups(void **state)
     s.beta = TRACE_SCALAR_UNKNOWN;
     work_of_signature(&s, NULL, &w);
     assert_false(w.shape_known);
-    work_of_groups(&s, groups, 5, &w);
+    take_groups(&s, groups, 5, &w);
     assert_true(w.shape_known);
     assert_true(w.flops == 2.0 * 37 * 41 * 43 * 7 + 2.0 * 5 * 41 * 61);
     assert_true(w.bytes == 4.0 * (7 * (37 * 43 + 43 * 41 + 37 * 41) + 5 * 61 + 61 * 41 + 2 * 5 * 41));
@@ -280,11 +286,12 @@ static void test_call_with_groups(void **state)
     assert_int_equal(w.provenance, TRACE_AT_MOST); /* addresses of a batch may repeat */
     assert_int_equal(w.path, GPU_PATH_FP32);
     /* Nothing but idle groups: nothing, and that is known. */
-    work_of_groups(&s, groups + 2, 3, &w);
+    work_of_signature(&s, NULL, &w);
+    take_groups(&s, groups + 2, 3, &w);
     assert_true(w.shape_known && w.flops == 0 && w.bytes == 0 && isnan(w.intensity));
     /* A size that no program passes: not nothing. */
     const struct trace_group negative = {.m = -1, .n = 41, .k = 43, .batch = 3};
-    work_of_groups(&s, &negative, 1, &w);
+    take_groups(&s, &negative, 1, &w);
     assert_true(!w.shape_known && isnan(w.flops) && isnan(w.bytes));
     /* One size, one beta: the same as a batch of as many. */
     s.m = 37;
@@ -292,7 +299,7 @@ static void test_call_with_groups(void **state)
     s.beta = TRACE_SCALAR_ZERO;
     s.batch = 7;
     work_of_signature(&s, NULL, &w);
-    work_of_groups(&s, groups, 1, &w);
+    take_groups(&s, groups, 1, &w);
     assert_true(w.flops == 2.0 * 37 * 41 * 43 * 7);
     assert_true(w.bytes == 4.0 * 7 * (37 * 43 + 43 * 41 + 37 * 41));
     assert_int_equal(w.model.batch, 7);
@@ -301,7 +308,7 @@ static void test_call_with_groups(void **state)
     s.batch = 9;
     const struct trace_group betas[] = {groups[0], {.m = 37, .n = 41, .k = 43, .batch = 2, .beta = TRACE_SCALAR_ONE}};
     work_of_signature(&s, NULL, &w);
-    work_of_groups(&s, betas, 2, &w);
+    take_groups(&s, betas, 2, &w);
     assert_true(w.bytes == 4.0 * (9 * (37 * 43 + 43 * 41 + 37 * 41) + 2 * 37 * 41));
     assert_int_equal(w.model.batch, TRACE_UNKNOWN);
 }
