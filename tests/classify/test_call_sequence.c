@@ -11,9 +11,9 @@
 
 #include "classify/call_sequence.h"
 
-enum { BF16 = 14, COMPUTE_32F = 68, TID = 50 };
+enum { FP16 = 2, BF16 = 14, COMPUTE_32F = 68, TID = 50 };
 
-enum { Q, K, V, O, UP, WIDE, SCORES, OUTPUT, SIGNATURES }; /* numbers of calls */
+enum { Q, K, V, O, UP, WIDE, LONG, HALF, SCORES, OUTPUT, SIGNATURES }; /* numbers of calls */
 
 struct driver {
     struct call_sequence sequence;
@@ -52,11 +52,15 @@ static int start(void **state)
     static struct driver driver;
     driver = (struct driver){.block = {.tid = TID, .sequence = 1}, .stream = 7};
     call_sequence_open(&driver.sequence);
-    const struct trace_signature signatures[SIGNATURES] = {
+    struct trace_signature signatures[SIGNATURES] = {
         [Q] = signature(16, 64, 64, 1),     [K] = signature(16, 8, 64, 1),      [V] = signature(16, 8, 64, 1),
         [O] = signature(16, 64, 64, 1),     [UP] = signature(16, 256, 64, 1),   [WIDE] = signature(17, 8, 64, 1),
         [SCORES] = signature(16, 40, 8, 4), [OUTPUT] = signature(16, 8, 40, 4),
     };
+    signatures[LONG] = signature(16, 8, 65, 1);
+    signatures[HALF] = signature(16, 8, 64, 1);
+    for (int i = 0; i < 4; i++)
+        signatures[HALF].type[i] = FP16;
     for (int i = 0; i < SIGNATURES; i++)
         sequence_call_of_signature(&signatures[i], &driver.calls[i]);
     *state = &driver;
@@ -117,10 +121,12 @@ static void test_layers(void **state)
 static void test_no_siblings(void **state)
 {
     struct driver *driver = *state;
-    call(driver, Q, 1, 0xa, 9), call(driver, K, 2, 0xb, 9);    /* another activation */
-    call(driver, K, 3, 0xc, 9), call(driver, WIDE, 4, 0xc, 9); /* other rows of it */
-    call(driver, K, 5, 0xd, 9), call(driver, K, 5, 0xd, 9);    /* the same weight: the same call again */
-    call(driver, K, 6, 0, 9), call(driver, V, 7, 0, 9);        /* no address */
+    call(driver, Q, 1, 0xa, 9), call(driver, K, 2, 0xb, 9);      /* another activation */
+    call(driver, K, 3, 0xc, 9), call(driver, WIDE, 4, 0xc, 9);   /* other rows of it */
+    call(driver, K, 3, 0x1c, 9), call(driver, LONG, 4, 0x1c, 9); /* longer rows */
+    call(driver, K, 3, 0x1d, 9), call(driver, HALF, 4, 0x1d, 9); /* of another type */
+    call(driver, K, 5, 0xd, 9), call(driver, K, 5, 0xd, 9);      /* the same weight: the same call again */
+    call(driver, K, 6, 0, 9), call(driver, V, 7, 0, 9);          /* no address */
     call(driver, K, 0, 0xe, 9), call(driver, V, 0, 0xe, 9);
     call(driver, K, 8, 0xf, 0xf), call(driver, V, 9, 0xf, 9); /* the first wrote over it */
     call(driver, K, 1, 0xa, 9), call(driver, SCORES, 0xa, 0xa, 9), call(driver, V, 2, 0xa, 9);

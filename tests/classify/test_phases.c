@@ -94,6 +94,11 @@ static void test_logits_of_all_positions(void **state)
     step_sequence_break(driver->steps);
     expect(driver, 0, 0, 2 * CALLS, 0);
     expect(driver, 1, 0, 0, 6 * CALLS);
+    pass(driver, 2, 7, 7); /* no number of prompts for the two that follow */
+    for (int i = 0; i < 3; i++)
+        pass(driver, 3, 2, 2);
+    step_sequence_break(driver->steps);
+    expect(driver, 2, CALLS, 0, 0);
 }
 
 static void test_batches(void **state)
@@ -221,6 +226,13 @@ static void test_kernels_that_decode(void **state)
     }
     step_sequence_break(driver->steps);
     expect(driver, 0, 12, 0, 12); /* the first launch came before the first step */
+    for (int i = 0; i < 3; i++) { /* both in one step */
+        step_sequence_add_launch(driver->steps, 0, PHASE_DECODE);
+        step_sequence_add_launch(driver->steps, 0, PHASE_PREFILL);
+        layers(driver, 3, 100, LAYERS, 8);
+    }
+    step_sequence_break(driver->steps);
+    expect(driver, 3, 36, 0, 0);
     for (int i = 0; i < 3; i++) { /* the name against the rows: neither is believed */
         pass(driver, 1, 100, 1);
         step_sequence_add_launch(driver->steps, 1, PHASE_DECODE);

@@ -146,6 +146,21 @@ static void test_few_rows(void **state)
     near(session.weights[0].saved_ns[WEIGHT_BATCH], 5 * 2040 - 2200);
     assert_int_equal(session.weights[0].m_p50, 10);
     near(session.weights[0].saved_ns[WEIGHT_8_BIT], 5 * 1000);
+    /* 1e6 / 2 bytes and 1000 * 8 scales of two, and the activations' 40000. */
+    near(session.weights[0].saved_ns[WEIGHT_4_BIT], 5 * (2040 - 556));
+    weights_free(&session);
+}
+
+/* Of three the second is the middle, and the third the ninth tenth. */
+static void test_percentiles(void **state)
+{
+    (void)state;
+    struct operator_row operators[] = {product(3, 1000, 1000, 1, 1, 3000, 100), product(1, 1000, 1000, 1, 1, 2000, 100),
+                                       product(2, 1000, 1000, 1, 1, 1000, 100)};
+    struct session session = session_of(operators, 3);
+    weights_find(&session);
+    assert_int_equal(session.weights[0].m_p50, 2);
+    assert_int_equal(session.weights[0].m_p90, 3);
     weights_free(&session);
 }
 
@@ -326,10 +341,12 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_rows), cmocka_unit_test(test_few_rows),   cmocka_unit_test(test_never),
-        cmocka_unit_test(test_not_known), cmocka_unit_test(test_persistent), cmocka_unit_test(test_busy_time_bounds),
-        cmocka_unit_test(test_fill),      cmocka_unit_test(test_siblings),   cmocka_unit_test(test_siblings_of_a_graph),
-        cmocka_unit_test(test_attention), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_many_rows),        cmocka_unit_test(test_percentiles),
+        cmocka_unit_test(test_few_rows),         cmocka_unit_test(test_never),
+        cmocka_unit_test(test_not_known),        cmocka_unit_test(test_persistent),
+        cmocka_unit_test(test_busy_time_bounds), cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_siblings),         cmocka_unit_test(test_siblings_of_a_graph),
+        cmocka_unit_test(test_attention),        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
