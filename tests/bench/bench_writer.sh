@@ -12,5 +12,5 @@ count() {
 }
 noted=$(($(count 21000) - $(count 1000)))
 loop=$(($(count 21000 loop) - $(count 1000 loop)))
-echo "writer: $(((noted - loop) / 20000)) instructions a call (thread, cached signature of 216 bytes, call id, call record)"
+echo "writer: $(((noted - loop) / 20000)) instructions a call (thread, cached signature of 256 bytes, call id, call record)"
 "$program" "$folder" 25000 7

@@ -189,6 +189,65 @@ static void a_content_is_written_once_a_block(void **state)
     assert_int_equal(seen.of_type[TRACE_RECORD_SIGNATURE], 7);
 }
 
+/* A record that was begun and given up leaves nothing, and is no drop; one that asked for more room than it took keeps the
+ * rest for what follows: list, signature and call are in one block, however full it was. */
+static void write_groups(const char *folder)
+{
+    enum { COUNT = 100, SIZE = sizeof(struct trace_groups) + COUNT * sizeof(struct trace_group) };
+    CHECK(trace_writer_open(folder));
+    struct trace_thread *thread = trace_thread_get();
+    for (int i = 0; i < 200; i++) {
+        struct trace_groups *groups = trace_reserve(thread, TRACE_RECORD_GROUPS,
+                                                    SIZE + sizeof(struct trace_signature) + sizeof(struct trace_call));
+        CHECK(groups);
+        memset(groups->group, i, COUNT * sizeof groups->group[0]);
+        if (i % 4 == 3) {
+            trace_abandon(thread);
+            continue;
+        }
+        groups->count = COUNT;
+        groups->id = trace_hash(groups->group, COUNT * (uint32_t)sizeof groups->group[0]);
+        struct trace_signature signature = {.entry = 1, .m = i, .groups_id = groups->id};
+        trace_shrink(groups, SIZE);
+        trace_commit(thread, groups);
+        uint64_t id;
+        uint32_t offset;
+        struct trace_call *call = trace_reserve_with(thread, TRACE_RECORD_SIGNATURE, &signature, sizeof signature,
+                                                     TRACE_RECORD_CALL, sizeof *call, &id, &offset);
+        CHECK(call);
+        call->signature_offset = offset;
+        trace_commit(thread, call);
+        if (i % 8 == 0)
+            trace_writer_tend(); /* a block holds nine of them */
+    }
+    trace_writer_end();
+}
+
+struct last_groups {
+    uint64_t id, block;
+};
+
+static void check_groups(const struct trace_item *item, void *context)
+{
+    struct last_groups *last = context;
+    if (item->record->type == TRACE_RECORD_GROUPS)
+        *last = (struct last_groups){((const struct trace_groups *)item->record)->id, item->block->sequence};
+    if (item->record->type == TRACE_RECORD_CALL)
+        assert_true(item->signature->groups_id == last->id && item->block->sequence == last->block);
+}
+
+static void lists_stand_before_their_calls(void **state)
+{
+    struct last_groups last = {0, 0};
+    struct seen seen;
+    (void)state;
+    run(write_groups, check_groups, &last, &seen);
+    assert_int_equal(seen.of_type[TRACE_RECORD_GROUPS], 150);
+    assert_int_equal(seen.of_type[TRACE_RECORD_CALL], 150);
+    assert_int_equal(seen.slot_drops, 0);
+    assert_true(seen.stats.blocks > 15);
+}
+
 /* Signatures that differ only where the cache's key does not look are still told apart. */
 static void write_look_alikes(const char *folder)
 {
@@ -519,6 +578,7 @@ int main(void)
         cmocka_unit_test(round_trip),
         cmocka_unit_test(contents_are_repeated_in_each_block),
         cmocka_unit_test(a_content_is_written_once_a_block),
+        cmocka_unit_test(lists_stand_before_their_calls),
         cmocka_unit_test(look_alikes_are_told_apart),
         cmocka_unit_test(two_look_alikes_share_a_set),
         cmocka_unit_test(drops_are_counted),

@@ -222,6 +222,18 @@ uint32_t builder_text(struct builder *builder, uint16_t type, const char *text)
     return builder_add(builder, type, &record, fixed + length);
 }
 
+uint32_t builder_groups(struct builder *builder, uint32_t count)
+{
+    struct {
+        struct trace_groups fixed;
+        struct trace_group group[8];
+    } record = {.fixed = {.count = count}};
+    for (uint32_t i = 0; i < count; i++)
+        record.group[i] = (struct trace_group){.m = i + 1, .n = 2, .k = 3, .batch = 1};
+    record.fixed.id = trace_hash(record.group, count * (uint32_t)sizeof *record.group);
+    return builder_add(builder, TRACE_RECORD_GROUPS, &record, sizeof record.fixed + count * sizeof *record.group);
+}
+
 void builder_end(struct builder *builder)
 {
     struct trace_end end = {.ticks = 1};
