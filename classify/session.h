@@ -36,6 +36,7 @@ struct session_device {
     char calibration_source[192];   /* when and how, in a few words */
     struct measured_roofs measured; /* what device_roof_achievable() takes of it; zeros without */
     uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
+    uint64_t steps[PHASE_COUNT]; /* of the processes that used it; also where they used others as well */
     /* An empty kernel as calibrated; else the shortest kernel without a work model; NAN: there was none. */
     double floor_ns;
 };

@@ -280,6 +280,14 @@ static void merge_failures(struct session *session, const struct operator_join *
     }
 }
 
+static void add_steps(struct session *session, const struct operator_join *join, const int *device_of)
+{
+    int only = only_device(join, device_of);
+    for (size_t i = 0; i < join->device_count; i++)
+        for (int p = 0; p < PHASE_COUNT && (join->devices[i].kernels || device_of[i] == only); p++)
+            sum_add(&session->devices[device_of[i]].steps[p], join->sequence.steps.steps[p]);
+}
+
 void session_merge_add(struct session_merge *merge, struct operator_join *join, bool timed)
 {
     int *device_of = allocate(join->device_count, sizeof *device_of);
@@ -290,6 +298,7 @@ void session_merge_add(struct session_merge *merge, struct operator_join *join, 
     merge_launches(merge, join, device_of, timed);
     merge_failures(merge->session, join);
     sequence_merge_add(merge, join, only_device(join, device_of), device_of);
+    add_steps(merge->session, join, device_of);
     free(device_of);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `rooftap predict`: what a model would ask of a GPU, from its config.json, with no GPU and no run. */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 #include "cli/gpu_names.h"
 #include "cli/gpu_options.h"
 #include "cli/message.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
 #include "report/predict_json.h"
 #include "report/predict_text.h"
@@ -25,48 +25,6 @@ struct request {
     const char *config, *gpu, *batch, *prompt, *context, *chunk, *tp, *weights, *kv, *dtype, *checkpoint, *table;
     bool json, fused;
 };
-
-static bool read_number(const char *option, const char *text, int64_t absent, int64_t *value)
-{
-    *value = absent;
-    if (!text)
-        return true;
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || number < 1 || number > PREDICT_OPTION_MOST) {
-        message_error(COMMAND, "--%s takes a whole number from 1 to %d, not '%s'", option, PREDICT_OPTION_MOST, text);
-        return false;
-    }
-    *value = number;
-    return true;
-}
-
-static bool find_format(const char *option, const char *name, enum model_format_use use,
-                        const struct model_format **format)
-{
-    *format = model_format_by_name(name);
-    if (!name || (*format && (*format)->uses & use))
-        return true;
-    char list[256];
-    model_format_list(use, list, sizeof list);
-    message_error(COMMAND, "--%s takes %s, not '%s'", option, list, name);
-    return false;
-}
-
-static bool find_weights(const char *name, const struct weight_format **format)
-{
-    *format = name ? weight_format_find(name) : NULL;
-    if (!name || *format)
-        return true;
-    char list[1024];
-    size_t count, used = 0;
-    const struct weight_format *rows = weight_formats(&count);
-    for (size_t i = 0; i < count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? "|" : "", rows[i].name);
-    message_error(COMMAND, "--weights takes %s, not '%s'", list, name);
-    return false;
-}
 
 static bool read_options(const struct request *request, struct predict_options *options)
 {
@@ -80,14 +38,14 @@ static bool read_options(const struct request *request, struct predict_options *
         return false;
     options->fused = request->fused;
     options->gpu = gpu_names_find(request->gpu, COMMAND);
-    return options->gpu && read_number("batch", request->batch, 1, &options->batch) &&
-           read_number("prompt", request->prompt, 2048, &options->prompt) &&
-           read_number("context", request->context, options->prompt, &options->context) &&
-           read_number("chunk", request->chunk, 0, &options->chunk) &&
-           read_number("tp", request->tp, 1, &options->tensor_parallel) &&
-           find_weights(request->weights, &options->weights) &&
-           find_format("kv", request->kv, MODEL_FORMAT_KV, &options->kv) &&
-           find_format("dtype", request->dtype, MODEL_FORMAT_OPERANDS, &options->operands);
+    return options->gpu && model_options_number(COMMAND, "batch", request->batch, 1, &options->batch) &&
+           model_options_number(COMMAND, "prompt", request->prompt, 2048, &options->prompt) &&
+           model_options_number(COMMAND, "context", request->context, options->prompt, &options->context) &&
+           model_options_number(COMMAND, "chunk", request->chunk, 0, &options->chunk) &&
+           model_options_number(COMMAND, "tp", request->tp, 1, &options->tensor_parallel) &&
+           model_options_weights(COMMAND, request->weights, &options->weights) &&
+           model_options_format(COMMAND, "kv", request->kv, MODEL_FORMAT_KV, &options->kv) &&
+           model_options_format(COMMAND, "dtype", request->dtype, MODEL_FORMAT_OPERANDS, &options->operands);
 }
 
 /* Prints; a mismatch with the checkpoint is told on standard error too, and in the exit status. */

@@ -9,11 +9,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "classify/books.h"
 #include "classify/session_info.h"
 #include "cli/commands.h"
 #include "cli/gpu_options.h"
 #include "cli/kernel_table.h"
 #include "cli/message.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/session_folder.h"
 #include "report/report.h"
@@ -86,12 +88,41 @@ static bool options_agree(const struct report_options *options)
     return true;
 }
 
+/* What only --predict makes use of. */
+struct model_request {
+    const char *tp, *weights, *kv, *context, *batch, *checkpoint;
+};
+
+static bool read_model(const struct model_request *request, struct report_options *options, struct books_options *model)
+{
+    bool any =
+        request->tp || request->weights || request->kv || request->context || request->batch || request->checkpoint;
+    if (!options->config && any) {
+        message_error(COMMAND, "--batch, --checkpoint, --context, --kv, --tp and --weights are about the model of "
+                               "--predict; expected that, too");
+        return false;
+    }
+    if (options->config && (options->skinny || options->sort || options->by || options->top)) {
+        message_error(COMMAND, "--predict prints a table of its own; expected no --by, --skinny, --sort or --top");
+        return false;
+    }
+    options->model = model;
+    model->checkpoint = request->checkpoint;
+    return model_options_number(COMMAND, "tp", request->tp, 1, &model->model.tensor_parallel) &&
+           model_options_number(COMMAND, "context", request->context, 0, &model->context) &&
+           model_options_number(COMMAND, "batch", request->batch, 0, &model->batch) &&
+           model_options_weights(COMMAND, request->weights, &model->model.weights) &&
+           model_options_format(COMMAND, "kv", request->kv, MODEL_FORMAT_KV, &model->kv);
+}
+
 int cmd_report(int argc, char **argv)
 {
     static struct report_options options;
     static struct option_list peak_values;
     static struct peak_options peaks;
     static const char *table, *kernel_table;
+    static struct model_request request;
+    static struct books_options model;
     /* clang-format off */
     static const struct option_row rows[] = {
         {"json", 'j', OPTION_FLAG, &options.json, NULL, "print JSON, as report/JSON.md describes it"},
@@ -100,6 +131,14 @@ int cmd_report(int argc, char **argv)
         {"sort", 's', OPTION_TEXT, &options.sort, "KEY", "order rows by time, share, calls, intensity, roof, gain, name, ..."},
         {"by",   0, OPTION_CHOICE, &options.by, REPORT_BY, "one row for each shape (default), weight, or kernel name"},
         {"skinny", 0, OPTION_FLAG, &options.skinny, NULL, "print skinny and starved weights alone, all of them"},
+        {"predict", 'p', OPTION_TEXT, &options.config, "FILE",
+         "set measured weights beside those of a model's config.json, and close the books"},
+        {"tp", 0, OPTION_TEXT, &request.tp, "N", "--predict: the model is split over N GPUs (tensor parallel)"},
+        {"weights", 'w', OPTION_TEXT, &request.weights, "FORMAT", "--predict: stored as fp8, int4, q4_K, ... (default: config.json's)"},
+        {"checkpoint", 0, OPTION_TEXT, &request.checkpoint, "FILE", "--predict: a safetensors file or index, or a GGUF file (default: one beside)"},
+        {"context", 'l', OPTION_TEXT, &request.context, "N", "--predict: tokens that a decode step attends to"},
+        {"batch", 'b', OPTION_TEXT, &request.batch, "N", "--predict: sequences of a decode step (default: its rows)"},
+        {"kv", 0, OPTION_TEXT, &request.kv, "FORMAT", "--predict: KV cache as fp8, ... (default: as activations)"},
         {"peak", 0, OPTION_LIST, &peak_values, "[GPU:]TYPE=N,bw=N",
          "peaks of a GPU without a row in the table, in TFLOP/s and GB/s: bf16=165.2,bw=1008"},
         {"calibration", 0, OPTION_TEXT, &options.calibration_file, "FILE",
@@ -136,7 +175,7 @@ int cmd_report(int argc, char **argv)
     case OPTIONS_OK:
         break;
     }
-    if (!options_agree(&options))
+    if (!options_agree(&options) || !read_model(&request, &options, &model))
         return EXIT_USAGE;
     if (!kernel_table_load(kernel_table, COMMAND) || !gpu_options_load_table(table, COMMAND) ||
         !gpu_options_read_peaks(&peak_values, &peaks, COMMAND))

@@ -130,6 +130,23 @@ char *format_bytes(char *text, double bytes)
     return text;
 }
 
+/* Powers of 1024, as memory has them. */
+char *format_gibibytes(char *text, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    char number[FORMAT_BYTES];
+    size_t unit = 0;
+    if (isnan(bytes))
+        return unknown(text);
+    for (; unit + 1 < sizeof units / sizeof units[0] && bytes >= 1023.95; unit++)
+        bytes /= 1024;
+    if (unit)
+        snprintf(text, FORMAT_BYTES, "%.20s %s", one_decimal(number, bytes), units[unit]);
+    else
+        snprintf(text, FORMAT_BYTES, "%.0f B", bytes);
+    return text;
+}
+
 char *format_rows(char *text, double rows)
 {
     if (isnan(rows) || isinf(rows) || rows > 1e15)

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "classify/books.h"
 #include "classify/session.h"
 #include "report/colour.h"
 #include "report/columns.h"
@@ -112,7 +113,7 @@ bool report_sort_key_known(const struct report_options *options)
     return !options->sort || columns_by_key(columns_of(options), options->sort);
 }
 
-static struct view view_of(const struct report_options *options, FILE *out)
+static struct view view_of(const struct report_options *options, const struct books *books, FILE *out)
 {
     int descriptor = fileno(out);
     bool terminal = descriptor >= 0 && isatty(descriptor);
@@ -128,26 +129,23 @@ static struct view view_of(const struct report_options *options, FILE *out)
         .by = of,
         .sort = options->sort ? columns_by_key(of, options->sort) : NULL,
         .skinny = options->skinny,
+        .books = books,
     };
 }
 
-static bool print_report(const struct session *session, const struct report_options *options, FILE *out)
+static bool print_report(const struct session *session, const struct books *books, const struct report_options *options,
+                         FILE *out)
 {
     if (options->json)
-        return report_json(session, out);
-    struct view view = view_of(options, out);
+        return report_json(session, books, out);
+    struct view view = view_of(options, books, out);
     return report_text(session, &view, out);
 }
 
-int report_command(const struct report_options *options, FILE *out, FILE *err)
+/* Returns an enum report_exit. */
+static int show(const struct session *session, const struct books *books, const struct report_options *options,
+                FILE *out, FILE *err)
 {
-    struct session_error error;
-    const struct session_options how = {.peaks = options->peaks, .calibration_file = options->calibration_file};
-    struct session *session = session_open_with(options->session_folder, &how, &error);
-    if (!session) {
-        complain(err, error.text);
-        return REPORT_EXIT_BAD;
-    }
     int status = REPORT_EXIT_OK;
     for (size_t i = 0; i < session->bad_file_count; i++)
         complain(err, session->bad_files[i].text);
@@ -158,14 +156,37 @@ int report_command(const struct report_options *options, FILE *out, FILE *err)
             complain_of_nothing(session, err);
             status = REPORT_EXIT_NOTHING;
         }
-        if (options->json && !report_json(session, out))
+        if (options->json && !report_json(session, books, out))
             complain(err, "the report could not be written");
-    } else if (!print_report(session, options, out)) {
+    } else if (!print_report(session, books, options, out)) {
         char text[256];
         snprintf(text, sizeof text, "the report could not be written: %s", strerror(errno));
         complain(err, text);
         status = REPORT_EXIT_BAD;
     }
+    return status;
+}
+
+int report_command(const struct report_options *options, FILE *out, FILE *err)
+{
+    struct session_error error;
+    struct model_error model_error;
+    const struct session_options how = {.peaks = options->peaks, .calibration_file = options->calibration_file};
+    struct books *books = options->config ? books_open(options->config, options->model, &model_error) : NULL;
+    if (options->config && !books) {
+        complain(err, model_error.text);
+        return REPORT_EXIT_BAD;
+    }
+    struct session *session = session_open_with(options->session_folder, &how, &error);
+    if (!session) {
+        complain(err, error.text);
+        books_free(books);
+        return REPORT_EXIT_BAD;
+    }
+    if (books)
+        books_close_with(books, session);
+    int status = show(session, books, options, out, err);
+    books_free(books);
     session_close(session);
     return status;
 }

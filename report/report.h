@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct books_options;
 struct peak_options;
 
 struct report_options {
@@ -17,9 +18,11 @@ struct report_options {
     bool json;                        /* JSON.md instead of text */
     bool all;                         /* no row is folded away */
     bool skinny;                      /* the skinny list alone */
-    size_t top;       /* rows of the table and of the skinny list; 0: as many as a terminal is meant to hold */
-    const char *sort; /* one of report_sort_keys(); NULL: longest time first */
-    const char *by;   /* one of REPORT_BY; NULL: shape */
+    size_t top;         /* rows of the table and of the skinny list; 0: as many as a terminal is meant to hold */
+    const char *sort;   /* one of report_sort_keys(); NULL: longest time first */
+    const char *by;     /* one of REPORT_BY; NULL: shape */
+    const char *config; /* of --predict: a model's config.json to compare with; NULL: none */
+    const struct books_options *model; /* how that model runs; NULL without config */
 };
 
 #define REPORT_BY "shape|weight|kernel"

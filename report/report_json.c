@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "report/advice_json.h"
+#include "report/books_json.h"
 #include "report/demangle.h"
 #include "report/device_json.h"
 #include "report/json_value.h"
@@ -357,7 +358,7 @@ static json_t *problems_array(const struct session *session)
     return problems;
 }
 
-bool report_json(const struct session *session, FILE *out)
+bool report_json(const struct session *session, const struct books *books, FILE *out)
 {
     json_t *root = json_object();
     json_t *devices = json_array(), *processes = json_array();
@@ -380,6 +381,8 @@ bool report_json(const struct session *session, FILE *out)
     json_value_set(root, "phases", weights_json_phases(session));
     json_value_set(root, "step", weights_json_step(session));
     advice_json_set(root, session);
+    if (books)
+        json_value_set(root, "books", books_json(books));
     bool written = !json_dumpf(root, out, JSON_INDENT(2)) && fputc('\n', out) != EOF;
     json_decref(root);
     return written && !fflush(out);

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "classify/books.h"
 #include "classify/session.h"
 
-/* False if OUT could not take it. */
-bool report_json(const struct session *session, FILE *out);
+/* BOOKS may be NULL. False if OUT could not take it. */
+bool report_json(const struct session *session, const struct books *books, FILE *out);
 
 #endif

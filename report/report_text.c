@@ -9,6 +9,7 @@
 #include "classify/advice.h"
 #include "classify/verdict.h"
 #include "report/advice_text.h"
+#include "report/books_text.h"
 #include "report/caveats.h"
 #include "report/columns.h"
 #include "report/coverage_text.h"
@@ -181,7 +182,9 @@ bool report_text(const struct session *session, const struct view *view, FILE *o
     struct column_source source = column_source_of(session);
     print_simulated(session, view, out);
     print_verdict(session, view, &advice, out);
-    if (view->skinny)
+    if (view->books)
+        books_text_print(view->books, session, view, out);
+    else if (view->skinny)
         print_skinny(&source, view, out);
     else
         print_all(&source, view, &advice, out);

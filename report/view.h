@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "classify/books.h"
 #include "report/columns.h"
 
 struct view {
@@ -16,6 +17,7 @@ struct view {
     enum columns_of by;
     const struct column *sort; /* NULL: as the session has them, longest time first */
     bool skinny;               /* the skinny list alone, all of it */
+    const struct books *books; /* a model to compare with, in place of the tables; NULL: none */
 };
 
 #endif
