@@ -186,6 +186,47 @@ def check_rows_at_ridge():
            ridge * 202375168 / (202375168 - ridge * 78080), 1e-6)
 
 
+def check_rows_at_ridge_of_experts():
+    """Mixtral-8x7B: attention and router have 41,943,040 + 32,768 weights and 26,624 + 4,104 elements a token; two experts have
+    352,321,536 weights, all eight 1,409,286,144; elements a token: gate and up 4096 + 2*14336 gathered, 2*(4096 + 14336) copied;
+    down 2*14336 + 4096, 2*(14336 + 4096)."""
+    ridge, found = 989.5e12 / 3350e9, predict("mixtral-8x7b")["layer_rows_at_ridge"]
+    active = 41975808 + 352321536
+    few, many = 30728 + 2 * 32768 + 32768, 30728 + 3 * 36864
+    expect("M* of all layers, at least", found["at_least"], ridge * active / (active - ridge * few), 1e-6)
+    expect("M* of all layers, at most", found["at_most"], ridge * (41975808 + 1409286144) / (active - ridge * many), 1e-6)
+
+
+def check_memory():
+    """Llama-2-7B: 80e9 bytes less 13,476,831,232 of weights hold 61.95 sequences of 2048 * 524,288 bytes."""
+    found = predict("llama-2-7b", "--prompt", "2048")["memory"]
+    expect("sequences that fit", found["sequences_that_fit"], 61)
+    for batch, fits in ((61, True), (62, False)):
+        if predict("llama-2-7b", "--prompt", "2048", "--batch", str(batch))["memory"]["fits"] is not fits:
+            FAULTS.append(f"{batch} sequences should {'' if fits else 'not '}fit")
+    expect("sequences beside weights that do not fit", predict("llama-2-70b")["memory"]["sequences_that_fit"], 0)
+    # 32001 tokens on 2 GPUs: 16001 each, padded
+    row = predict(changed("llama-2-7b", vocab_size=32001), "--tp", "2")["decode"]["operators"][-1]
+    expect("padded vocabulary", row["n"], 16001)
+    # prefill of MLA reads keys and values that it has just unfolded, in bf16 whatever the cache has
+    expect("L_ridge of MLA with an fp8 cache", predict("deepseek-v3", "--kv", "fp8")["attention"]["ridge_length_kv"],
+           2 * 989.5e12 / 3350e9, 1e-9)
+    expect("L_ridge with an fp8 cache", predict("llama-2-7b", "--kv", "fp8")["attention"]["ridge_length_kv"], 989.5e12 / 3350e9, 1e-9)
+
+
+def check_text():
+    """What people read: every part is there, and no line is wider than 120 columns."""
+    for path in sorted(CONFIGS.glob("*.json")):
+        out = subprocess.run([ROOFTAP, "predict", "--config", path, "--gpu", "h100-sxm", "--batch", "8", "--chunk", "1000", "--tp", "2"],
+                             capture_output=True, text=True)
+        total = f"{predict(path)['model']['parameters']['total']:,} parameters"
+        missing = [text for text in (total, "PREFILL", "DECODE STEP", "KV-only", "compulsory", "L_ridge", "L*", "MEMORY",
+                                     "TOKENS IN A PASS", "not a forecast", "specification roof", "all-reduces") if text not in out.stdout]
+        wide = [line for line in out.stdout.splitlines() if len(line) > 120]
+        if out.returncode or out.stderr or missing or wide:
+            FAULTS.append(f"text of {path.stem}: {out.returncode}, {out.stderr}, missing {missing}, wide {wide}")
+
+
 def check_windows():
     """Layers 5, 11, 17, 23 of 29 are full in Gemma 3; 0, 2, ... slide in Gemma 2."""
     expect("windows of Gemma 3", predict(changed("gemma-3-4b", num_hidden_layers=29))["model"]["window_layers"], 25)
