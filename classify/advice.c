@@ -138,7 +138,8 @@ static double saved_by_fp16_accumulate(const struct session *session, size_t ind
 static bool is_misaligned(const struct operator_row *op)
 {
     enum { ALIGNED_BITS = 128 };
-    if (!op->of_call || op->kind != OPERATOR_GEMM || !op->work.shape_known)
+    if (!op->of_call || op->kind != OPERATOR_GEMM || !op->work.shape_known || op->work.path >= GPU_PATH_COUNT ||
+        strcmp(gpu_paths[op->work.path].unit, "tensor"))
         return false;
     double bits = op->work.type[0].bits;
     return bits > 0 &&
@@ -221,10 +222,13 @@ static double saved_by_fused_attention(const struct session *session, size_t ind
     return session->naive_attention[index].saved_ns;
 }
 
+/* More keys than rows: there is a cache. */
 static double saved_by_8_bit_kv(const struct session *session, size_t index)
 {
-    struct attention_cost cost = cost_of(session, &session->naive_attention[index]);
-    return cost.sixteen_bits ? saved_from(&cost, cost.flops, cost.bytes - cost.kv_bytes / 2) : NAN;
+    const struct naive_attention *naive = &session->naive_attention[index];
+    struct attention_cost cost = cost_of(session, naive);
+    return cost.sixteen_bits && naive->l_q < naive->l_k ? saved_from(&cost, cost.flops, cost.bytes - cost.kv_bytes / 2)
+                                                        : NAN;
 }
 
 /* One query row for each matrix of keys: every query head reads keys and values of its own. */

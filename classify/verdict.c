@@ -5,7 +5,7 @@
 
 #include "classify/session.h"
 
-#define MOST 0.5 /* of the time: what is more than that comes first */
+#define MOST 0.5 /* of the span: a GPU that is idle for more than that waits */
 
 /* Of kernels that were timed; where none was, of the calls at their roof. */
 static double time_of(const struct operator_row *op, bool by_roof)
@@ -50,7 +50,7 @@ static enum verdict_kind kind_of(const struct verdict *verdict)
         return VERDICT_NOTHING;
     if (verdict->idle_share > MOST)
         return VERDICT_WAITS;
-    if (verdict->bound == BOUND_UNKNOWN || verdict->share[BOUND_UNKNOWN] > MOST)
+    if (verdict->bound == BOUND_UNKNOWN || verdict->share[BOUND_UNKNOWN] > verdict->share[verdict->bound])
         return VERDICT_UNKNOWN;
     return VERDICT_BOUND;
 }

@@ -15,7 +15,7 @@ enum { VERDICT_BOUNDS = BOUND_OVERHEAD + 1 };
 
 enum verdict_kind {
     VERDICT_NOTHING, /* no operator has a time, nor a time at a roof */
-    VERDICT_UNKNOWN, /* more than half of the time is in kernels of unknown class */
+    VERDICT_UNKNOWN, /* more of the time is in kernels of unknown class than in any known one */
     VERDICT_WAITS,   /* the GPU was idle for more than half of its span; never said of a simulated one */
     VERDICT_BOUND,   /* one class leads */
 };

@@ -333,6 +333,22 @@ static void test_attention_by_name_alone(void **state)
     advice_free(&list);
 }
 
+/* Prefill alone has no cache; FMA units ask for no alignment. */
+static void test_kinds_that_do_not_apply(void **state)
+{
+    (void)state;
+    reset();
+    scene_kv(true);
+    naive.l_q = naive.l_k = 64;
+    assert_true(saved_by("kv_8_bit") == 0);
+    reset();
+    struct operator_row *op = add_gemm(GPU_PATH_FP32, NUMBER_FP32, 32, 1e8, 1e6, 50000);
+    op->roofline.flags = ROOFLINE_FAR_FROM_ROOF;
+    op->work.k = 63;
+    assert_true(saved_by("alignment") == 0);
+    assert_float_equal(saved_by("far_from_roof"), 40000, 1e-3);
+}
+
 /* On 75 of 100 SMs 10 us become 13.333, and 50 were taken. */
 static void test_far_and_starved(void **state)
 {
@@ -421,11 +437,14 @@ static void test_verdict_of_unknown_kernels(void **state)
 {
     (void)state;
     reset();
-    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 400000);
-    add_kernel("flash_fwd", 1, 600000);
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 300000);
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 10e9, 1e6, 250000);
+    add_kernel("flash_fwd", 1, 450000);
     struct verdict verdict = verdict_here();
     assert_int_equal(verdict.kind, VERDICT_UNKNOWN);
-    assert_float_equal(verdict.share[BOUND_UNKNOWN], 0.6, 1e-9);
+    assert_float_equal(verdict.share[BOUND_UNKNOWN], 0.45, 1e-9);
+    operators[2].time_ns = 290000;
+    assert_int_equal(verdict_here().kind, VERDICT_BOUND);
 }
 
 static void test_verdict_of_a_waiting_gpu(void **state)
@@ -462,19 +481,13 @@ static void test_verdict_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_fires_and_is_silent),
-        cmocka_unit_test(test_every_row_has_a_scene),
-        cmocka_unit_test(test_ranked_and_bounded),
-        cmocka_unit_test(test_attention_by_name_alone),
-        cmocka_unit_test(test_idle_of_a_simulated_gpu),
-        cmocka_unit_test(test_untimed),
-        cmocka_unit_test(test_4_bit_where_8_do),
-        cmocka_unit_test(test_far_and_starved),
-        cmocka_unit_test(test_no_roof),
-        cmocka_unit_test(test_verdict_of_a_bound_run),
-        cmocka_unit_test(test_verdict_of_unknown_kernels),
-        cmocka_unit_test(test_verdict_of_a_waiting_gpu),
-        cmocka_unit_test(test_verdict_without_times),
+        cmocka_unit_test(test_each_fires_and_is_silent), cmocka_unit_test(test_every_row_has_a_scene),
+        cmocka_unit_test(test_ranked_and_bounded),       cmocka_unit_test(test_attention_by_name_alone),
+        cmocka_unit_test(test_idle_of_a_simulated_gpu),  cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_4_bit_where_8_do),         cmocka_unit_test(test_kinds_that_do_not_apply),
+        cmocka_unit_test(test_far_and_starved),          cmocka_unit_test(test_no_roof),
+        cmocka_unit_test(test_verdict_of_a_bound_run),   cmocka_unit_test(test_verdict_of_unknown_kernels),
+        cmocka_unit_test(test_verdict_of_a_waiting_gpu), cmocka_unit_test(test_verdict_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
