@@ -87,5 +87,6 @@ void operator_table_print(const struct column_source *source, const struct view 
     }
     if (rows->shown < rows->count)
         add_rest(table, source->session, view, rows);
+    text_table_may_drop(table, view->fit);
     text_table_close(table, view->width, view->colours, out);
 }

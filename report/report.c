@@ -125,6 +125,7 @@ static struct view view_of(const struct report_options *options, const struct bo
                              : SIZE_MAX,
         .rows_asked_for = options->top,
         .width = terminal ? terminal_width(descriptor) : REPORT_TEXT_WIDTH,
+        .fit = terminal,
         .colours = colour_wanted(out),
         .by = of,
         .sort = options->sort ? columns_by_key(of, options->sort) : NULL,

@@ -68,6 +68,7 @@ static void print_table(const struct column_source *source, const struct view *v
     struct text_table *table = columns_table(COLUMNS_OF_SKINNY, source->session);
     for (size_t i = 0; i < shown; i++)
         columns_add(table, COLUMNS_OF_SKINNY, source, list[i], false, NULL, COLOUR_NONE);
+    text_table_may_drop(table, view->fit);
     text_table_close(table, view->width, view->colours, out);
 }
 

@@ -35,7 +35,7 @@ struct text_table {
     size_t name_width; /* of what is left for a name */
     struct row *rows;
     size_t row_count, row_capacity;
-    bool colours;
+    bool may_drop, colours;
     FILE *out;
 };
 
@@ -47,6 +47,11 @@ struct text_table *text_table_open(const struct text_column *columns, size_t cou
     memcpy(table->columns, columns, count * sizeof *columns);
     table->count = count;
     return table;
+}
+
+void text_table_may_drop(struct text_table *table, bool may_drop)
+{
+    table->may_drop = may_drop;
 }
 
 static struct row *add(struct text_table *table, const char *const *cells, enum row_kind kind, enum colour colour)
@@ -142,7 +147,7 @@ static void fit(struct text_table *table, size_t width)
     table->gap = WIDE_GAP;
     if (too_wide(table, width))
         table->gap = NARROW_GAP;
-    if (width < NARROW_WIDTH)
+    if (table->may_drop || width < NARROW_WIDTH)
         drop_spare(table, width);
     size_t taken = width_of(table, false) + loose_width(table);
     table->name_width = width > taken + LEAST_NAME ? width - taken : LEAST_NAME;

@@ -34,6 +34,10 @@ void text_table_add_named(struct text_table *table, const char *const *cells, co
 /* The same with a text of ours for a name. */
 void text_table_add_text(struct text_table *table, const char *const *cells, const char *text);
 
+/* Spare columns may be left out at any width, not at a narrow one alone: on a terminal, where a row that wraps can't be
+ * read. */
+void text_table_may_drop(struct text_table *table, bool may_drop);
+
 /* Prints, closes, and frees it. */
 void text_table_close(struct text_table *table, size_t width, bool colours, FILE *out);
 

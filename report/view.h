@@ -13,6 +13,7 @@ struct view {
     size_t rows;         /* of the operator table and of the skinny list; SIZE_MAX: all */
     bool rows_asked_for; /* exactly that many, not one more for want of a fold */
     size_t width;        /* columns of a line */
+    bool fit; /* columns may be left out so that rows fit: on a terminal, where a row that wraps can't be read */
     bool colours;
     enum columns_of by;
     const struct column *sort; /* NULL: as the session has them, longest time first */

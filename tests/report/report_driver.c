@@ -48,7 +48,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i - 1], "--rows"))
             view.rows = strtoul(value, NULL, 10), folded = true;
         else if (!strcmp(argv[i - 1], "--width"))
-            view.width = strtoul(value, NULL, 10), folded = true;
+            view.width = strtoul(value, NULL, 10), view.fit = folded = true;
         else
             options.session_folder = argv[i];
     }

@@ -108,7 +108,7 @@ static char *report_of(bool colours, size_t width)
     session.coverage.gpu_time_ns = 1000000;
     session.coverage.kernels_known = true;
     session.step.intensity = 0.0 / 0.0;
-    struct view view = {.rows = SIZE_MAX, .width = width, .colours = colours};
+    struct view view = {.rows = SIZE_MAX, .width = width, .fit = true, .colours = colours};
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
@@ -144,7 +144,7 @@ static void test_colour_tells_nothing_more(void **state)
 static void test_lines_fit(void **state)
 {
     (void)state;
-    for (size_t width = 80; width <= 200; width += 40) {
+    for (size_t width = 80; width <= 200; width += 10) {
         char *text = report_of(false, width), *rest = text;
         for (char *line; (line = strsep(&rest, "\n"));)
             if (strlen(line) > width)
