@@ -92,6 +92,66 @@ def gpt_oss_gguf():
     return out
 
 
+H = 64
+SMALL = dict(hidden_size=H, intermediate_size=96, num_attention_heads=4, num_key_value_heads=2, num_hidden_layers=2, vocab_size=100,
+             torch_dtype="bfloat16", tie_word_embeddings=False)
+ATTENTION = [("self_attn.q_proj.weight", "attn_q.weight", [H, H]), ("self_attn.k_proj.weight", "attn_k.weight", [32, H]),
+             ("self_attn.v_proj.weight", "attn_v.weight", [32, H])]
+QKV_BIASES = [("self_attn.q_proj.bias", "attn_q.bias", [H]), ("self_attn.k_proj.bias", "attn_k.bias", [32]),
+              ("self_attn.v_proj.bias", "attn_v.bias", [32])]
+OUTPUT = [("self_attn.o_proj.weight", "attn_output.weight", [H, H])]
+NORMS = [("input_layernorm.weight", "attn_norm.weight", [H]), ("post_attention_layernorm.weight", "ffn_norm.weight", [H])]
+FFN = [("mlp.gate_proj.weight", "ffn_gate.weight", [96, H]), ("mlp.up_proj.weight", "ffn_up.weight", [96, H]),
+       ("mlp.down_proj.weight", "ffn_down.weight", [H, 96])]
+ENDS = [("model.embed_tokens.weight", "token_embd.weight", [100, H]), ("model.norm.weight", "output_norm.weight", [H])]
+HEAD = [("lm_head.weight", "output.weight", [100, H])]
+QK_NORMS = [("self_attn.q_norm.weight", "attn_q_norm.weight", [16]), ("self_attn.k_norm.weight", "attn_k_norm.weight", [16])]
+# configuration; name of the first part; tensors of a layer and besides, as (Hugging Face, GGUF, shape); {} is an expert
+OTHERS = [
+    (dict(SMALL, model_type="qwen2"), "model.", ATTENTION + QKV_BIASES + OUTPUT + NORMS + FFN, ENDS + HEAD),
+    (dict(SMALL, model_type="qwen3", head_dim=16), "model.", ATTENTION + QK_NORMS + OUTPUT + NORMS + FFN, ENDS + HEAD),
+    (dict(SMALL, model_type="gemma2", head_dim=16, tie_word_embeddings=True), "model.",
+     ATTENTION + OUTPUT + FFN + [("input_layernorm.weight", "attn_norm.weight", [H]),
+                                 ("post_attention_layernorm.weight", "post_attention_norm.weight", [H]),
+                                 ("pre_feedforward_layernorm.weight", "ffn_norm.weight", [H]),
+                                 ("post_feedforward_layernorm.weight", "post_ffw_norm.weight", [H])], ENDS),
+    (dict(SMALL, model_type="phi3"), "model.",
+     OUTPUT + NORMS + [("self_attn.qkv_proj.weight", "attn_qkv.weight", [128, H]), ("mlp.gate_up_proj.weight", "ffn_up.weight", [192, H]),
+                       ("mlp.down_proj.weight", "ffn_down.weight", [H, 96])], ENDS + HEAD),
+    (dict(SMALL, model_type="phi"), "model.",
+     ATTENTION + QKV_BIASES + [("self_attn.dense.weight", "attn_output.weight", [H, H]), ("self_attn.dense.bias", "attn_output.bias", [H]),
+                               ("mlp.fc1.weight", "ffn_up.weight", [96, H]), ("mlp.fc1.bias", "ffn_up.bias", [96]),
+                               ("mlp.fc2.weight", "ffn_down.weight", [H, 96]), ("mlp.fc2.bias", "ffn_down.bias", [H]),
+                               ("input_layernorm.weight", "attn_norm.weight", [H]), ("input_layernorm.bias", "attn_norm.bias", [H])],
+     ENDS[:1] + HEAD + [("lm_head.bias", "output.bias", [100]), ("model.final_layernorm.weight", "output_norm.weight", [H]),
+                        ("model.final_layernorm.bias", "output_norm.bias", [H])]),
+    (dict(SMALL, model_type="qwen2_moe", num_experts=3, num_experts_per_tok=2, moe_intermediate_size=32,
+          shared_expert_intermediate_size=48), "model.",
+     ATTENTION + QKV_BIASES + OUTPUT + NORMS + [
+         ("mlp.gate.weight", "ffn_gate_inp.weight", [3, H]), ("mlp.shared_expert_gate.weight", "ffn_gate_inp_shexp.weight", [1, H]),
+         ("mlp.experts.{}.gate_proj.weight", "ffn_gate_exps.weight", [32, H]), ("mlp.experts.{}.up_proj.weight", "ffn_up_exps.weight", [32, H]),
+         ("mlp.experts.{}.down_proj.weight", "ffn_down_exps.weight", [H, 32]),
+         ("mlp.shared_expert.gate_proj.weight", "ffn_gate_shexp.weight", [48, H]),
+         ("mlp.shared_expert.up_proj.weight", "ffn_up_shexp.weight", [48, H]),
+         ("mlp.shared_expert.down_proj.weight", "ffn_down_shexp.weight", [H, 48])], ENDS + HEAD),
+]
+
+
+def named(layer, ends, prefix):
+    """The same tensors under Hugging Face's and GGUF's names."""
+    huggingface, gguf_ones = {h: shape for h, _, shape in ends}, {g: shape for _, g, shape in ends}
+    for i in range(2):
+        for h, g, shape in layer:
+            if "{}" in h:
+                huggingface |= {f"{prefix}layers.{i}.{h.format(e)}": shape for e in range(3)}
+                gguf_ones[f"blk.{i}.{g}"] = [3, *shape]
+            else:
+                huggingface[f"{prefix}layers.{i}.{h}"] = shape
+                # a matrix of one row is a vector there
+                gguf_ones[f"blk.{i}.{g}"] = shape[1:] if len(shape) == 2 and shape[0] == 1 else shape
+    return huggingface, gguf_ones
+
+
 def elements(shape):
     product = 1
     for size in shape:
@@ -198,6 +258,27 @@ def whole_files():
     names = gguf_names(llama_tensors(LLAMA))
     expect("bytes of f16", LLAMA, "a.gguf", gguf(names), "equal", bytes=2.0 * total(names))
     expect("bytes of q8_0", LLAMA, "a.gguf", gguf(names, 8), "equal", bytes=total(names) * 34 / 32)
+
+
+def other_families():
+    for config, prefix, layer, ends in OTHERS:
+        huggingface, gguf_ones = named(layer, ends, prefix)
+        kind = config["model_type"]
+        for name, data, tensors in (("a.safetensors", safetensors, huggingface), ("a.gguf", gguf, gguf_ones)):
+            expect(f"{kind}, {name}", config, name, data(tensors), "equal", parameters=total(huggingface), tensors=len(tensors))
+            for away in tensors:
+                expect(f"{kind}, {name}, without {away}", config, name, data({n: t for n, t in tensors.items() if n != away}),
+                       "different", missing=1)
+    # a model for text and images: the names have one more part, its other towers are not compared
+    config, prefix, layer, ends = OTHERS[2]
+    layer = layer + QK_NORMS
+    inner = {key: value for key, value in config.items() if key not in ("torch_dtype", "model_type")}
+    nested = dict(model_type="gemma3", torch_dtype="bfloat16", text_config=dict(inner, model_type="gemma3_text"))
+    for prefix in ("language_model.model.", "model.language_model."):
+        tensors = named(layer, [], prefix)[0] | {prefix + h.removeprefix("model."): shape for h, _, shape in ends}
+        tensors["vision_tower.encoder.layers.0.self_attn.q_proj.weight"] = [9, 9]
+        expect(f"gemma3, {prefix}", nested, "a.safetensors", safetensors(tensors), "equal", parameters=total(tensors) - 81,
+               other_tensors=1, other_parameters=81)
 
 
 def cut_parts():
@@ -340,7 +421,7 @@ def broken_files():
 
 
 def main():
-    for part in (whole_files, cut_parts, special_parts, indexes, several_files, folders, broken_files):
+    for part in (whole_files, other_families, cut_parts, special_parts, indexes, several_files, folders, broken_files):
         part()
     print(f"{len(FAULTS)} faults", *FAULTS[:30], sep="\n")
     return 1 if FAULTS else 0
