@@ -73,12 +73,18 @@ static void print_roof(const struct predict *predict, enum predict_roof roof, FI
     double bytes = predict_roof_bytes(predict, roof);
     for (int i = 0; i < (paths[0] == paths[1] ? 1 : 2); i++) {
         double flops = predict_roof_flops(predict, roof, paths[i]);
-        fprintf(out, "%s TFLOP/s %s", format_tera(text, flops), path_name(paths[i]));
+        if (isnan(flops))
+            fprintf(out, "%s not known", path_name(paths[i]));
+        else
+            fprintf(out, "%s TFLOP/s %s", format_tera(text, flops), path_name(paths[i]));
         if (!isnan(flops / bytes))
             fprintf(out, " (ridge %s FLOP/B)", format_intensity(text, flops / bytes));
         fprintf(out, ", ");
     }
-    fprintf(out, "%s GB/s", format_giga(text, bytes));
+    if (isnan(bytes))
+        fprintf(out, "bandwidth not known");
+    else
+        fprintf(out, "%s GB/s", format_giga(text, bytes));
 }
 
 static void print_setting(const struct predict *predict, FILE *out)
