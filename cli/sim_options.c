@@ -98,6 +98,8 @@ static const struct sim_key keys[] = {
     {"gemm_fail_every",    takes_whole,      0,       1e15, "a whole number, 0 for none"},
     {"byte_kernel",        takes_byte_kernel, 0,      1e6,  "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
     {"held_clock_khz",     takes_number,     1,       2e9,  "the SM clock that NVML reads, in kHz"},
+    {"memory_bus_bits",    takes_number,     1,       1e6,  "a number of bits"},
+    {"l2_bytes",           takes_number,     0,       2e9,  "bytes, at most 2e9"},
     {"power_mw",           takes_number,     0,       2e9,  "milliwatts"},
     {"temperature_c",      takes_number,     0,       200,  "degrees Celsius"},
     {"throttle_reasons",   takes_whole,      0,       511,  "a sum of NVML's bits, 0 to 511"},

@@ -50,6 +50,10 @@ static void write_row(FILE *file, const struct gpu_spec *gpu)
         fprintf(file, "clock_khz = %.0f\n", gpu->clock_hz / 1000);
     fprintf(file, "memory_bytes = %.0f\n", gpu->memory_bytes);
     fprintf(file, "bytes_per_second = %.17g\n", gpu->bytes_per_second);
+    if (gpu->memory_bus_bits)
+        fprintf(file, "memory_bus_bits = %d\n", gpu->memory_bus_bits);
+    if (gpu->l2_bytes > 0)
+        fprintf(file, "l2_bytes = %.0f\n", gpu->l2_bytes);
     for (size_t i = 0; i < sizeof device_peaks / sizeof device_peaks[0]; i++)
         if (gpu->flops_per_second[device_peaks[i].path] > 0)
             fprintf(file, "flops_per_second.%s = %.17g\n", device_peaks[i].key,

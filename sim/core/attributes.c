@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device and kernel attributes by number. Limits per compute capability are those of the CUDA C++ Programming Guide's
- * tables; what a real device would have beyond the device file (caches, texture sizes) is one plausible number. */
+ * tables; what a real device would have beyond the device file (registers, texture sizes) is one plausible number. */
 #include "sim/core/attributes.h"
 #include "sim/core/device.h"
 #include "sim/core/memory.h"
 #include "sim/core/module.h"
 #include "sim/core/state.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include <cuda.h>
@@ -69,8 +70,7 @@ static const struct { int attribute, value; } fixed[] = {
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT, 16384}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH, 16384},
     {CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT, 512}, {CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1},
     {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 2}, {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
-    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 1}, {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 1000000},
-    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 512}, {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 48 << 20},
+    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 1},
     {CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, 32}, {CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 1}, {CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536}, {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
@@ -85,6 +85,13 @@ static const struct { int attribute, value; } fixed[] = {
 };
 /* clang-format on */
 
+/* Data goes on both edges of this clock. */
+static int memory_clock_khz(const struct simgpu_device *device)
+{
+    double khz = device->bytes_per_second * 8 / 2 / device->memory_bus_bits / 1000;
+    return khz < INT_MAX ? (int)khz : INT_MAX;
+}
+
 static bool varying(int attribute, int *value)
 {
     const struct simgpu_device *device = simgpu_device();
@@ -95,6 +102,15 @@ static bool varying(int attribute, int *value)
         return true;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
         *value = device->clock_khz;
+        return true;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+        *value = memory_clock_khz(device);
+        return true;
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+        *value = device->memory_bus_bits;
+        return true;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+        *value = device->l2_bytes;
         return true;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
         *value = device->sm_count;

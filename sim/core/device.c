@@ -34,6 +34,8 @@ static struct simgpu_device device = {
     .gemm_kernels = 1,
     .gemm_slowdown = 1,
     .power_mw = -1,
+    .memory_bus_bits = 512,
+    .l2_bytes = 48 << 20,
     .temperature_c = -1,
 };
 static bool device_broken;
@@ -137,6 +139,8 @@ READ_AS(startup_ns, uint64_t, 0, 1e15)
 READ_AS(other_kernel_ns, uint64_t, 0, 1e15)
 READ_AS(gemm_kernels, unsigned, 1, 2)
 READ_AS(held_clock_khz, int, 1, 2e9)
+READ_AS(memory_bus_bits, int, 1, 1e6)
+READ_AS(l2_bytes, int, 0, 2e9)
 READ_AS(power_mw, int, 0, 2e9)
 READ_AS(temperature_c, int, 0, 200)
 READ_AS(gemm_slowdown, double, 1, 1e9)
@@ -164,6 +168,8 @@ static const struct {
     {"gemm_fail_every",    read_fail_every,       "a whole number, 0 for none"},
     {"byte_kernel",        read_byte_kernel,      "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
     {"held_clock_khz",     read_held_clock_khz,   "the SM clock that NVML reads, in kHz"},
+    {"memory_bus_bits",    read_memory_bus_bits,  "a number of bits"},
+    {"l2_bytes",           read_l2_bytes,         "bytes, at most 2e9"},
     {"power_mw",           read_power_mw,         "milliwatts"},
     {"temperature_c",      read_temperature_c,    "degrees Celsius"},
     {"throttle_reasons",   read_throttle_reasons, "a sum of NVML's bits, 0 to 511"},

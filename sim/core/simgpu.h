@@ -80,6 +80,7 @@ struct simgpu_device {
     int held_clock_khz;                        /* what NVML reads as the SM clock; 0: clock_khz */
     int power_mw, temperature_c;               /* what NVML reads; negative: it can't */
     uint64_t throttle_reasons;                 /* what NVML reads: nvmlClocksThrottleReasons bits */
+    int memory_bus_bits, l2_bytes;             /* attributes; the memory clock follows from bus and bandwidth */
 };
 SIMGPU_API const struct simgpu_device *simgpu_device(void);
 SIMGPU_API double simgpu_peak_flops(const char *path); /* 0: the device has no such path */

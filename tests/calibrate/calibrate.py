@@ -109,7 +109,7 @@ class Calibrate(Scratch):
         self.assertRegex(out, r"\ASimulated rtx4090 - SIMULATED")
         # 165.2 TFLOP/s at an efficiency of 0.8, less the start-up
         self.assertRegex(out, r"\n  bf16, fp32 accumulate +132\.\d +80\.0 % ")
-        self.assertRegex(out, r"\n  copy, 64 blocks +50\d +49\.\d %")
+        self.assertRegex(out, r"\n  copy, 64 blocks +504 +50\.0 %")
         kept = f"{self.scratch}/data/rooftap/calibration/simulated-rtx4090.json"
         self.assertIn(f"kept in {kept}", out)
         self.assertTrue(os.path.isfile(kept))
