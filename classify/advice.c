@@ -197,6 +197,7 @@ struct attention_cost {
 static struct attention_cost cost_of(const struct session *session, const struct naive_attention *naive)
 {
     const struct operator_row *scores = &session->operators[naive->scores];
+    double replays = fmin(roof_replays(scores), roof_replays(&session->operators[naive->output]));
     double bytes = scores->work.type[0].bits / 8.0;
     double pairs = (double)naive->batch * (double)naive->l_q * (double)naive->l_k;
     double width = (double)(naive->d + naive->d_v);
@@ -206,7 +207,7 @@ static struct attention_cost cost_of(const struct session *session, const struct
         .flops = 2 * pairs * width,
         .bytes = naive->bytes_fused,
         .kv_bytes = (double)naive->batch * (double)naive->l_k * width * bytes,
-        .times = (double)naive->times,
+        .times = (double)naive->times * replays,
         .sixteen_bits = bytes == 2,
     };
 }
@@ -262,8 +263,22 @@ static double saved_by_causal_skip(const struct session *session, size_t index)
 
 /* ---- the whole run ---- */
 
-/* Decode rows that ride in a compute-bound prefill chunk cost their FLOPs, and read no weight of their own. There are as
- * many such chunks as the prompts' rows fill at M* rows each. */
+/* What OP's decode calls would save by riding in prefill chunks, and no weight read of their own. A chunk is bound by compute,
+ * but where N or K caps the intensity: there the rows' own bytes stay. */
+static double saved_by_riding(const struct session *session, const struct weight_row *weight,
+                              const struct operator_row *op)
+{
+    const struct device_roofs *roofs = roofs_of(session, op->device);
+    double calls = (double)op->phase_calls[PHASE_DECODE];
+    double alone = roof_ns(roofs, op->work.flops, op->work.bytes, op->work.path);
+    double own_bytes = isinf(weight->rows_at_ridge) ? op->work.bytes_per_row * (double)op->work.m : 0;
+    if (op->roofline.bound != BOUND_MEMORY)
+        return 0;
+    return at_most(calls * (alone - roof_ns(roofs, op->work.flops, own_bytes, op->work.path)), op);
+}
+
+/* Weights alone: what attention reads is each sequence's own. There are as many compute-bound chunks as the prompts' rows
+ * fill at M* rows each; with no M* there are none. */
 static double saved_by_chunked_prefill(const struct session *session, size_t index)
 {
     const struct phase_sum *prefill = &session->phases[PHASE_PREFILL], *decode = &session->phases[PHASE_DECODE];
@@ -271,19 +286,17 @@ static double saved_by_chunked_prefill(const struct session *session, size_t ind
     (void)index;
     if (!prefill->steps || !decode->steps)
         return NAN;
-    for (size_t i = 0; i < session->weight_count; i++)
-        if (isfinite(session->weights[i].rows_at_ridge))
-            rows_at_ridge = fmax(rows_at_ridge, session->weights[i].rows_at_ridge);
-    for (size_t i = 0; i < session->operator_count; i++) {
-        const struct operator_row *op = &session->operators[i];
-        const struct device_roofs *roofs = roofs_of(session, op->device);
-        double calls = (double)op->phase_calls[PHASE_DECODE];
-        if (!op->of_call || op->roofline.bound != BOUND_MEMORY || op->work.weight == WORK_WEIGHT_NONE || !(calls > 0))
-            continue;
-        double alone = roof_ns(roofs, op->work.flops, op->work.bytes, op->work.path);
-        double riding = 1e9 * op->work.flops / device_roofs_flops_per_second(roofs, op->work.path);
-        saved += at_most(calls * (alone - riding), op);
+    for (size_t w = 0; w < session->weight_count; w++) {
+        const struct weight_row *weight = &session->weights[w];
+        if (isfinite(weight->rows_at_ridge))
+            rows_at_ridge = fmax(rows_at_ridge, weight->rows_at_ridge);
+        for (size_t i = 0; i < weight->operator_count; i++) {
+            double riding = saved_by_riding(session, weight, &session->operators[weight->operators[i]]);
+            saved += riding > 0 ? riding : 0;
+        }
     }
+    if (!(rows_at_ridge > 0))
+        return NAN;
     double chunks = (double)prefill->steps * prefill->rows_per_step / rows_at_ridge;
     return saved * fmin(1, chunks / (double)decode->steps);
 }

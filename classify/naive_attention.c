@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "classify/attention_work.h"
 #include "classify/roof_time.h"
 #include "classify/session.h"
 
@@ -29,6 +30,13 @@ static void find_pair(const struct session *session, struct naive_attention *pai
     pair->bytes_fused = scores.operand_bytes[GEMM_LEFT] + scores.operand_bytes[GEMM_RIGHT] +
                         output.operand_bytes[GEMM_RIGHT] + output.operand_bytes[GEMM_D];
     pair->intensity_limit = flops / (written + softmax + read);
+
+    struct attention_model fused_kernel;
+    struct attention_work fused_work = {.intensity_kv = NAN, .intensity = NAN};
+    if (attention_of_gemms(&scores_op->work.model, &output_op->work.model, &fused_kernel))
+        attention_work(&fused_kernel, &fused_work);
+    pair->intensity_kv = fused_work.intensity_kv;
+    pair->intensity_fused = fused_work.intensity;
 
     enum gpu_path path = scores_op->work.path;
     if (output_op->work.path != path)

@@ -84,7 +84,9 @@ struct naive_attention {
     bool softmax_seen;         /* a softmax kernel was launched between the two */
     double bytes, bytes_fused; /* each time: as it is, with the softmax's traffic, and what a fused kernel would move */
     double intensity_limit;    /* d / b */
-    double saved_ns;           /* in this run, at the roof */
+    /* Of a fused kernel, FLOP/B: by K's and V's bytes alone, and by all that it must move. */
+    double intensity_kv, intensity_fused;
+    double saved_ns; /* in this run, at the roof */
 };
 
 /* In this order, on sorted and classified operators. The first two fill in what sequence_merge_finish() left. */

@@ -121,6 +121,8 @@ static json_t *attention_object(const struct naive_attention *pair)
     json_value_set(object, "bytes", json_value_real(pair->bytes));
     json_value_set(object, "bytes_fused", json_value_real(pair->bytes_fused));
     json_value_set(object, "intensity_limit", json_value_real(pair->intensity_limit));
+    json_value_set(object, "intensity_kv", json_value_real(pair->intensity_kv));
+    json_value_set(object, "intensity_fused", json_value_real(pair->intensity_fused));
     json_value_set(object, "saved_ns", json_value_real(pair->saved_ns));
     return object;
 }

@@ -322,6 +322,40 @@ static void test_ranked_and_bounded(void **state)
     advice_free(&list);
 }
 
+/* Chunks of a prefill are filled by weights alone: what is no weight's operator reads on; where N or K caps the intensity,
+ * rows that ride move their own bytes; and with no M* at all there is no compute-bound chunk. */
+static void test_what_rides_in_chunks(void **state)
+{
+    (void)state;
+    reset();
+    scene_chunked(true);
+    add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, 480000)->phase_calls[PHASE_DECODE] = 4; /* an attention's */
+    assert_float_equal(saved_by("chunked_prefill"), 360000, 1e-3);
+
+    /* One more weight, never compute-bound: 100 us alone, and 64 rows of 500 kB take 32 us wherever they ride. */
+    static size_t both[] = {0, 1};
+    struct weight_row weights[2] = {weight, weight};
+    weights[1].operators = &both[1];
+    weights[1].rows_at_ridge = INFINITY;
+    operators[1].work.bytes_per_row = 500e3;
+    session.weights = weights;
+    session.weight_count = 2;
+    assert_float_equal(saved_by("chunked_prefill"), 360000 + 4 * 68000, 1e-3);
+
+    weights[0].rows_at_ridge = INFINITY;
+    assert_true(saved_by("chunked_prefill") == 0);
+}
+
+/* Captured once, replayed ten times. */
+static void test_attention_of_replays(void **state)
+{
+    (void)state;
+    reset();
+    scene_kv(true);
+    operators[0].executions = 10;
+    assert_float_equal(saved_by("kv_8_bit"), 335544.32, 1e-2);
+}
+
 /* An attention that is known by name alone: no advice that needs its shape. */
 static void test_attention_by_name_alone(void **state)
 {
@@ -482,7 +516,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_fires_and_is_silent), cmocka_unit_test(test_every_row_has_a_scene),
-        cmocka_unit_test(test_ranked_and_bounded),       cmocka_unit_test(test_attention_by_name_alone),
+        cmocka_unit_test(test_ranked_and_bounded),       cmocka_unit_test(test_what_rides_in_chunks),
+        cmocka_unit_test(test_attention_of_replays),     cmocka_unit_test(test_attention_by_name_alone),
         cmocka_unit_test(test_idle_of_a_simulated_gpu),  cmocka_unit_test(test_untimed),
         cmocka_unit_test(test_4_bit_where_8_do),         cmocka_unit_test(test_kinds_that_do_not_apply),
         cmocka_unit_test(test_far_and_starved),          cmocka_unit_test(test_no_roof),
