@@ -11,6 +11,7 @@
 
 #include "classify/allocate.h"
 #include "classify/books_match.h"
+#include "classify/books_measure.h"
 #include "classify/roof_time.h"
 #include "classify/session.h"
 
@@ -37,6 +38,50 @@ static void sum_model(struct books *books)
         books->model_parameters.low += form->calls.low * parameters;
         books->model_parameters.high += form->calls.high * parameters;
     }
+    books->own_bytes = books->model_bytes;
+}
+
+/* A table is read by the row, unless it is lm_head too. */
+static bool is_table(const struct books *books, const struct checkpoint *checkpoint, const char *name)
+{
+    static const char *const tables[] = {"embed_tokens.weight", "token_embd.weight"};
+    bool table = false;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        size_t bytes = strlen(tables[i]), all = strlen(name);
+        table |= all >= bytes && !strcmp(name + all - bytes, tables[i]);
+    }
+    if (!table || !books->config.tied)
+        return table;
+    for (size_t i = 0; i < checkpoint->count; i++) /* some keep a copy */
+        if (!strcmp(checkpoint->tensors[i].name, "lm_head.weight") ||
+            !strcmp(checkpoint->tensors[i].name, "output.weight"))
+            return true;
+    return false;
+}
+
+/* Vectors are no weights of a product. NAN: some tensor's size is not known. */
+static double weight_bytes_of_checkpoint(const struct books *books, const struct checkpoint *checkpoint)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < checkpoint->count; i++) {
+        const struct checkpoint_tensor *tensor = &checkpoint->tensors[i];
+        if (!tensor->shape_known)
+            return NAN;
+        if (tensor->dimensions >= 2 && !is_table(books, checkpoint, tensor->name))
+            bytes += tensor->bytes;
+    }
+    return bytes > 0 ? bytes : NAN;
+}
+
+static void take_checkpoint(struct books *books, const struct checkpoint *checkpoint)
+{
+    const struct checkpoint_comparison *c = &books->checkpoint;
+    double bytes = weight_bytes_of_checkpoint(books, checkpoint);
+    bool whole = c->verdict == CHECKPOINT_EQUAL && c->other_tensors == 0 && !isnan(bytes);
+    if (!whole || books->config.experts || books->options.model.tensor_parallel > 1 || books->options.model.weights)
+        return;
+    books->own_bytes = (struct predict_range){bytes, bytes};
+    books->own_of_checkpoint = true;
 }
 
 /* The one checkpoint that lies beside config.json, or NULL. */
@@ -77,6 +122,7 @@ static bool compare_checkpoint(struct books *books, struct model_error *error)
         return false;
     }
     checkpoint_compare(&checkpoint, &books->geometry, &books->checkpoint);
+    take_checkpoint(books, &checkpoint);
     checkpoint_free(&checkpoint);
     return true;
 }
@@ -97,11 +143,11 @@ struct books *books_open(const char *path, const struct books_options *options, 
                 weight_forms_of(&books->geometry, &options->model, &books->forms, &problem);
     if (!good)
         snprintf(error->text, sizeof error->text, "%.200s: %.300s", used, problem.text);
+    sum_model(books);
     if (!good || !compare_checkpoint(books, error)) {
         books_free(books);
         return NULL;
     }
-    sum_model(books);
     return books;
 }
 
@@ -110,8 +156,8 @@ struct books *books_open(const char *path, const struct books_options *options, 
 /* At the session's roof, for the sequences that a decode step had. */
 static void predict_attention(const struct books *books, const struct session *session, struct books_device *device)
 {
-    static const struct gpu_spec no_gpu;
-    const struct phase_sum *decode = &session->phases[PHASE_DECODE];
+    static const struct gpu_spec no_gpu; /* the session's device has the roof */
+    double rows = session->phases[PHASE_DECODE].rows_per_step;
     int64_t batch = books->options.batch;
     struct predict_options how = {.gpu = &no_gpu,
                                   .prompt = 1,
@@ -121,20 +167,17 @@ static void predict_attention(const struct books *books, const struct session *s
                                   .kv = books->options.kv};
     struct predict predict;
     struct model_error error;
-    if (!batch && decode->rows_per_step >= 1 && decode->rows_per_step == floor(decode->rows_per_step))
-        batch = (int64_t)decode->rows_per_step;
-    device->attention_decode_steps =
-        device->device >= 0 ? (double)session->devices[device->device].steps[PHASE_DECODE] : 0;
-    how.batch = device->attention_batch = batch;
+    if (!batch && rows >= 1 && rows == floor(rows))
+        batch = (int64_t)rows;
+    how.batch = device->attention.batch = batch;
     if (!how.context || !batch || !predict_model(&books->geometry, &how, &predict, &error))
         return;
     const struct predict_step *step = &predict.steps[PREDICT_DECODE];
-    device->attention_decode_ns = 0;
+    device->attention.roof_ns = 0;
     for (size_t i = 0; i < step->count; i++) {
         const struct predict_operator *row = &step->operators[i];
         if (row->kind == PREDICT_ATTENTION)
-            device->attention_decode_ns +=
-                roof_time_ns(session, device->device, row->path, row->flops, row->bytes.high);
+            device->attention.roof_ns += roof_time_ns(session, device->device, row->path, row->flops, row->bytes.high);
     }
     predict_free(&predict);
 }
@@ -174,13 +217,19 @@ static void find_better_split(struct books *books, const struct session *session
 
 static bool has_work(const struct session *session, int device)
 {
-    for (size_t w = 0; w < session->weight_count; w++)
-        if (session->weights[w].device == device)
-            return true;
     for (size_t i = 0; i < session->operator_count; i++)
-        if (session->operators[i].device == device && !session->operators[i].of_call)
+        if (session->operators[i].device == device)
             return true;
     return false;
+}
+
+/* Of a model that is split by layers each has a part. */
+static double share_of_all(const struct books *books)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < books->device_count; i++)
+        bytes += books->devices[i].bytes;
+    return books->device_count > 1 && books->options.model.tensor_parallel == 1 ? bytes / books->own_bytes.high : NAN;
 }
 
 void books_close_with(struct books *books, const struct session *session)
@@ -192,8 +241,10 @@ void books_close_with(struct books *books, const struct session *session)
         books->devices = allocate_grow(books->devices, books->device_count, &capacity, sizeof *books->devices);
         struct books_device *device = &books->devices[books->device_count++];
         books_match(books, session, d, device);
+        books_measure(books, session, device);
         predict_attention(books, session, device);
     }
+    books->all_share = share_of_all(books);
     find_better_split(books, session);
 }
 

@@ -25,32 +25,45 @@ enum books_steps_source {
     BOOKS_STEPS_CALLS,  /* passes that more than half of the matched bytes agree on */
 };
 
-/* All of the model's weights of one shape that can't be told apart. */
+struct books_list {
+    size_t *indexes;
+    size_t count, capacity;
+};
+
+/* All of the model's weights of one shape: they can't be told apart. */
 struct books_row {
     char *names;                                   /* "self_attn.k_proj, self_attn.v_proj" */
     int64_t n, k, batch;                           /* batch: products of one call; experts: 1 */
-    bool experts;                                  /* counted by matrix, not by call */
+    bool experts;                                  /* some are: then calls are counted by matrix */
     enum weight_form_kind kind;                    /* PLAIN where there is one among them */
     uint32_t parts;                                /* bits of weight_forms.forms[] that it has in it */
     struct predict_range calls, bytes, parameters; /* of the model, a step */
     double bits;                                   /* as stored; mean over them */
-    /* Measured; nothing is where weight_count is 0. */
-    size_t *weights; /* indexes in session->weights */
-    size_t weight_count;
-    uint64_t executions;                        /* of the whole run, in steps or not */
-    uint64_t counted;                           /* those that measured_calls is made of */
+    /* Measured; nothing is where there are no operators. */
+    struct books_list operators;                /* indexes in session->operators */
+    struct books_list weights;                  /* in session->weights; grouped calls are in none */
+    double executions;                          /* calls of the whole run, in steps or not; NAN: not known */
+    double counted;                             /* those that measured_calls is made of */
     double measured_calls;                      /* NAN: steps are not known; 0: not seen */
-    double measured_bits;                       /* as read; mean over executions; NAN: not seen, not known */
+    double measured_bits;                       /* as read; mean; NAN: not seen, not known */
     double measured_bytes, measured_parameters; /* NAN as measured_calls */
     int64_t m_p50;                              /* of executions, nearest rank; negative: not seen */
     double time_ns, roof_ns;                    /* a step; NAN: not known */
     double times_roof;                          /* time by time at the roof for the same M; NAN */
 };
 
-/* What of the model has no shape: kernels of these families, by name. */
+/* Kernels of some families: of these there is a name and no shape. */
 struct books_named {
     uint64_t kernels;
-    double time_ns; /* of the whole run; NAN: nothing was timed */
+    double time_ns;   /* of the whole run; NAN: nothing was timed */
+    double decode_ns; /* of one decode step; NAN: none was told, or nothing timed */
+};
+
+struct books_attention {
+    struct books_named named;
+    double decode_steps; /* that ran on the device; 0: none were told */
+    int64_t batch;       /* sequences of such a step: as asked, else its rows; 0: not known */
+    double roof_ns;      /* of one, all layers, as predicted; NAN: no context, no batch, no roof */
 };
 
 struct books_device {
@@ -61,18 +74,16 @@ struct books_device {
     double passes_share;    /* of the matched bytes that agree on it */
     struct books_row *rows; /* seen ones first, then the rest; each by bytes */
     size_t row_count, seen_count;
-    size_t *extras; /* indexes in session->weights that the model has no shape for, longest time first */
-    size_t extra_count;
-    double extra_bytes;       /* weight bytes a step of those; NAN */
-    double bytes, parameters; /* measured, matched, a step; NAN: steps are not known */
-    double share[2];          /* of the model's bytes at most and at least: [0] <= [1] where experts make a range */
+    struct books_list extra_weights; /* in session->weights: of no shape that the model has; longest time first */
+    struct books_list extra_grouped; /* the same of grouped calls, in session->operators */
+    double extra_bytes;              /* weight bytes a step of both; NAN */
+    double bytes, parameters;        /* measured, matched, a step; NAN: steps are not known */
+    double share[2];                 /* of the model's bytes at most and at least: a range where there are experts */
     double parameter_share[2];
-    double shape_share;                  /* of the model's bytes (at most) whose shape was seen at all */
-    bool bits_differ;                    /* some row was read in other bits than it is stored in */
-    struct books_named attention, gemms; /* kernels whose names say so, that no call with a shape owns */
-    double attention_decode_steps;       /* decode steps that ran on it; 0: none were told */
-    double attention_decode_ns; /* of one such step, all layers, at the roof, as predicted; NAN: no context, no roof */
-    int64_t attention_batch;    /* sequences that it was predicted for: as asked, else rows of a decode step */
+    double shape_share; /* of the model's bytes (at most): those whose shape was seen at all */
+    bool bits_differ;   /* some row was read in other bits than it is stored in */
+    struct books_attention attention;
+    struct books_named gemms; /* that no call with a shape owns */
 };
 
 struct books_options {
@@ -91,8 +102,13 @@ struct books {
     struct predict_range model_bytes, model_parameters; /* multiplied in a step, one GPU's part */
     char *checkpoint_path;                              /* NULL: none */
     struct checkpoint_comparison checkpoint;
+    /* What shares are of: model_bytes, or what the checkpoint's own tensors take where all of them are known, are those of
+     * config.json, and every one is multiplied in each step of the one GPU. */
+    struct predict_range own_bytes;
+    bool own_of_checkpoint;
     struct books_device *devices;
     size_t device_count;
+    double all_share;    /* of own_bytes at most: all devices together; NAN: one device, a split, or steps not known */
     int64_t fits_better; /* another number of GPUs whose parts' shapes were seen far more of; 0: none */
 };
 

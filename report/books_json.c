@@ -16,11 +16,11 @@ static json_t *pair(const double value[2])
     return range((struct predict_range){value[0], value[1]});
 }
 
-static json_t *indexes(const size_t *index, size_t count)
+static json_t *indexes(const struct books_list *list)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_value_count(index[i]));
+    for (size_t i = 0; i < list->count; i++)
+        json_array_append_new(array, json_value_count(list->indexes[i]));
     return array;
 }
 
@@ -42,7 +42,7 @@ static json_t *row_object(const struct books *books, const struct books_row *row
         [WEIGHT_FORM_PADDED] = "padded",
     };
     json_t *object = json_object();
-    bool seen = row->weight_count > 0;
+    bool seen = row->operators.count > 0;
     json_value_set(object, "name", json_value_text(row->names));
     json_value_set(object, "model_weights", weights_of(books, row));
     json_value_set(object, "form", json_value_text(kinds[row->kind]));
@@ -54,9 +54,10 @@ static json_t *row_object(const struct books *books, const struct books_row *row
     json_value_set(object, "calls", range(row->calls));
     json_value_set(object, "bytes", range(row->bytes));
     json_value_set(object, "seen", json_boolean(seen));
-    json_value_set(object, "weights", indexes(row->weights, row->weight_count));
-    json_value_set(object, "executions", json_value_count(row->executions));
-    json_value_set(object, "executions_counted", json_value_count(row->counted));
+    json_value_set(object, "weights", indexes(&row->weights));
+    json_value_set(object, "operators", indexes(&row->operators));
+    json_value_set(object, "executions", json_value_real(row->executions));
+    json_value_set(object, "executions_counted", json_value_real(row->counted));
     json_value_set(object, "measured_bits", json_value_real(row->measured_bits));
     json_value_set(object, "measured_calls", json_value_real(row->measured_calls));
     json_value_set(object, "measured_bytes", json_value_real(row->measured_bytes));
@@ -72,17 +73,18 @@ static json_t *named_object(const struct books_named *named)
     json_t *object = json_object();
     json_value_set(object, "kernels", json_value_count(named->kernels));
     json_value_set(object, "time_ns", json_value_real(named->time_ns));
+    json_value_set(object, "decode_step_time_ns", json_value_real(named->decode_ns));
     return object;
 }
 
-static json_t *attention_object(const struct books *books, const struct books_device *device)
+static json_t *attention_object(const struct books *books, const struct books_attention *attention)
 {
-    json_t *object = named_object(&device->attention);
-    int64_t context = books->options.context, batch = device->attention_batch;
-    json_value_set(object, "decode_steps", json_value_real(device->attention_decode_steps));
+    json_t *object = named_object(&attention->named);
+    int64_t context = books->options.context, batch = attention->batch;
+    json_value_set(object, "decode_steps", json_value_real(attention->decode_steps));
     json_value_set(object, "context", context ? json_value_size(context) : json_null());
     json_value_set(object, "batch", batch ? json_value_size(batch) : json_null());
-    json_value_set(object, "decode_step_t_roof_ns", json_value_real(device->attention_decode_ns));
+    json_value_set(object, "decode_step_t_roof_ns", json_value_real(attention->roof_ns));
     return object;
 }
 
@@ -97,7 +99,8 @@ static json_t *device_object(const struct books *books, const struct books_devic
     json_value_set(object, "passes", json_value_real(device->passes));
     json_value_set(object, "passes_share", json_value_real(device->passes_share));
     json_value_set(object, "rows", rows);
-    json_value_set(object, "extra_weights", indexes(device->extras, device->extra_count));
+    json_value_set(object, "extra_weights", indexes(&device->extra_weights));
+    json_value_set(object, "extra_grouped", indexes(&device->extra_grouped));
     json_value_set(object, "extra_bytes", json_value_real(device->extra_bytes));
     json_value_set(object, "bytes", json_value_real(device->bytes));
     json_value_set(object, "parameters", json_value_real(device->parameters));
@@ -105,7 +108,7 @@ static json_t *device_object(const struct books *books, const struct books_devic
     json_value_set(object, "parameter_share", pair(device->parameter_share));
     json_value_set(object, "shape_share", json_value_real(device->shape_share));
     json_value_set(object, "bits_differ", json_boolean(device->bits_differ));
-    json_value_set(object, "attention", attention_object(books, device));
+    json_value_set(object, "attention", attention_object(books, &device->attention));
     json_value_set(object, "gemms_by_name", named_object(&device->gemms));
     return object;
 }
@@ -142,7 +145,10 @@ json_t *books_json(const struct books *books)
     json_value_set(object, "bytes", range(books->model_bytes));
     json_value_set(object, "parameters", range(books->model_parameters));
     json_value_set(object, "checkpoint", checkpoint_object(books));
+    json_value_set(object, "own_bytes", range(books->own_bytes));
+    json_value_set(object, "own_source", json_value_text(books->own_of_checkpoint ? "checkpoint" : "config"));
     json_value_set(object, "devices", devices);
+    json_value_set(object, "share_of_all_devices", json_value_real(books->all_share));
     json_value_set(object, "fits_tensor_parallel",
                    books->fits_better ? json_value_size(books->fits_better) : json_null());
     return object;

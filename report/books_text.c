@@ -153,8 +153,12 @@ static void print_missing(const struct books_device *device, FILE *out)
     fputs("\nof the model, and not seen:\n", out);
     for (size_t i = device->seen_count; i < device->row_count; i++) {
         const struct books_row *row = &device->rows[i];
-        fprintf(out, "  N %" PRId64 "  K %" PRId64 "  %s calls a step, %s: %s\n", row->n, row->k,
-                print_calls(calls, row->calls), print_bytes(bytes, row->bytes), row->names);
+        fprintf(out, "  N %" PRId64 "  K %" PRId64 "  %s %s a step, %s: %s\n", row->n, row->k,
+                print_calls(calls, row->calls),
+                row->experts           ? "matrices"
+                : row->calls.high == 1 ? "call"
+                                       : "calls",
+                print_bytes(bytes, row->bytes), row->names);
     }
 }
 
@@ -172,18 +176,37 @@ static void print_extra(const struct session *session, const struct weight_row *
     fputs(weight->k == 1 ? " (K = 1: no weight, such as rotary angles)\n" : "\n", out);
 }
 
+static void print_grouped(const struct operator_row *op, FILE *out)
+{
+    char calls[FORMAT_BYTES], time[FORMAT_BYTES], types[COLUMN_CELL_BYTES];
+    columns_types(op, types);
+    fprintf(out, "  N %" PRId64 "  K %" PRId64 "  in groups  %s: %s %s", op->work.n, op->work.k, types,
+            format_count(calls, op->calls), format_plural(op->calls, "call", "calls"));
+    if (op->timed && op->time_ns)
+        fprintf(out, ", %s", format_duration(time, (double)op->time_ns));
+    fputc('\n', out);
+}
+
+static size_t extra_count(const struct books_device *device)
+{
+    return device->extra_weights.count + device->extra_grouped.count;
+}
+
 static void print_extras(const struct books_device *device, const struct session *session, const struct view *view,
                          FILE *out)
 {
-    size_t shown =
-        view->rows == SIZE_MAX || device->extra_count <= EXTRAS_SHOWN + 1 ? device->extra_count : EXTRAS_SHOWN;
-    if (!device->extra_count)
+    size_t count = extra_count(device), weights = device->extra_weights.count;
+    size_t shown = view->rows == SIZE_MAX || count <= EXTRAS_SHOWN + 1 ? count : EXTRAS_SHOWN;
+    if (!count)
         return;
     fputs("\nmeasured in the whole run, and of no shape that the model has:\n", out);
     for (size_t i = 0; i < shown; i++)
-        print_extra(session, &session->weights[device->extras[i]], out);
-    if (shown < device->extra_count)
-        fprintf(out, "  (%zu more: --all)\n", device->extra_count - shown);
+        if (i < weights)
+            print_extra(session, &session->weights[device->extra_weights.indexes[i]], out);
+        else
+            print_grouped(&session->operators[device->extra_grouped.indexes[i - weights]], out);
+    if (shown < count)
+        fprintf(out, "  (%zu more: --all)\n", count - shown);
 }
 
 /* ---- by name only ---- */
@@ -198,33 +221,49 @@ static void print_named(const struct books_named *named, const char *what, FILE 
 
 static void print_attention(const struct books *books, const struct books_device *device, FILE *out)
 {
+    const struct books_attention *attention = &device->attention;
     char time[FORMAT_BYTES];
     fputs("\nattention is not measured by shape: ", out);
-    if (device->attention.kernels)
-        print_named(&device->attention, "kernels", out);
-    else
+    if (!attention->named.kernels)
         fputs("no kernel has such a name", out);
-    if (!isnan(device->attention_decode_ns))
-        fprintf(out,
-                "; a decode step of %" PRId64 " sequences with %" PRId64 " keys each takes %s at the roof, and %.0f of "
-                "them ran\n",
-                device->attention_batch, books->options.context, format_duration(time, device->attention_decode_ns),
-                device->attention_decode_steps);
+    else
+        print_named(&attention->named, "kernels", out);
+    if (attention->named.kernels && !isnan(attention->named.decode_ns))
+        fprintf(out, ", %s in each of %.0f decode steps", format_duration(time, attention->named.decode_ns),
+                attention->decode_steps);
+    if (!isnan(attention->roof_ns))
+        fprintf(out, "; at the roof one of %" PRId64 " sequences with %" PRId64 " keys each takes %s\n",
+                attention->batch, books->options.context, format_duration(time, attention->roof_ns));
     else
         fprintf(out, "; %s to see what a decode step takes at the roof\n",
-                !books->options.context    ? "pass --context"
-                : !device->attention_batch ? "pass --batch"
-                                           : "it needs a GPU with known figures");
+                !books->options.context ? "pass --context"
+                : !attention->batch     ? "pass --batch"
+                                        : "it needs a GPU with known figures");
 }
 
 /* ---- the books ---- */
 
+/* Steps hold some of the calls only: warm-up, captures, and what came before the first whole step are outside. */
+static double share_in_steps(const struct books_device *device)
+{
+    double counted = 0, all = 0;
+    for (size_t i = 0; i < device->seen_count; i++) {
+        counted += device->rows[i].counted;
+        all += device->rows[i].executions;
+    }
+    return counted / all;
+}
+
 static void print_steps(const struct books_device *device, FILE *out)
 {
-    if (device->steps_source == BOOKS_STEPS_PHASES)
-        fprintf(out, "%.0f prefill and decode %s told apart; calls and times are of one step\n", device->steps,
+    if (device->steps_source == BOOKS_STEPS_PHASES) {
+        char share[FORMAT_BYTES];
+        fprintf(out, "%.0f prefill and decode %s told apart", device->steps,
                 device->steps == 1 ? "step was" : "steps were");
-    else if (device->steps_source == BOOKS_STEPS_CALLS)
+        if (share_in_steps(device) < 1)
+            fprintf(out, ", with %s %% of the matched calls in them", format_share(share, share_in_steps(device)));
+        fputs("; calls and times are of one step\n", out);
+    } else if (device->steps_source == BOOKS_STEPS_CALLS)
         fprintf(out,
                 "no step was told apart; the calls of %.0f %% of the matched bytes come to %.10g %s over the model: "
                 "calls and times are of one pass, if each ran all of it\n",
@@ -243,7 +282,7 @@ static void print_disagreement(const struct books_device *device, FILE *out)
     double counted = 0, calls = 0;
     for (size_t i = 0; i < device->seen_count; i++)
         if (!device->rows[i].experts) {
-            counted += (double)device->rows[i].counted;
+            counted += device->rows[i].counted;
             calls += device->steps * device->rows[i].calls.high;
         }
     if (calls > 0 && fabs(counted / calls - 1) > 0.01)
@@ -268,10 +307,10 @@ static void print_list(const struct books_device *device, FILE *out)
     for (size_t i = device->seen_count; i < device->row_count; i++)
         fprintf(out, "%s%s", missing++ ? ", " : "; missing: ", device->rows[i].names);
     fputs(missing ? "" : "; missing: nothing", out);
-    if (device->extra_count) {
+    if (extra_count(device)) {
         char bytes[FORMAT_BYTES];
-        fprintf(out, "; extra: %zu %s", device->extra_count,
-                format_plural(device->extra_count, "shape that the model has not", "shapes that the model has not"));
+        fprintf(out, "; extra: %zu %s", extra_count(device),
+                format_plural(extra_count(device), "shape that the model has not", "shapes that the model has not"));
         if (!isnan(device->extra_bytes))
             fprintf(out, ", %s a step", format_gibibytes(bytes, device->extra_bytes));
     }
@@ -283,10 +322,12 @@ static void print_books(const struct books *books, const struct books_device *de
     fputs("\nbooks: ", out);
     if (isnan(device->bytes))
         fprintf(out, "not closed, since steps are not known; the shapes of %s %% of %s of weights were seen",
-                format_share(share, device->shape_share), print_bytes(bytes, books->model_bytes));
+                format_share(share, device->shape_share), print_bytes(bytes, books->own_bytes));
     else {
         print_share(device->share, out);
-        fprintf(out, " of %s of weights a step accounted for", print_bytes(bytes, books->model_bytes));
+        fprintf(out, " of %s of weights a step accounted for", print_bytes(bytes, books->own_bytes));
+        if (books->own_of_checkpoint)
+            fputs(" (bytes of the checkpoint)", out);
     }
     print_list(device, out);
     fputc('\n', out);
@@ -348,6 +389,11 @@ void books_text_print(const struct books *books, const struct session *session, 
         print_device(books, &books->devices[i], session, view, out);
     if (!books->device_count)
         fputs("\nnothing was multiplied: no weight was seen on any GPU\n", out);
+    if (books->all_share > 0) {
+        char share[FORMAT_BYTES];
+        fprintf(out, "\nall GPUs together, as where each has some of the layers: %s %%\n",
+                format_share(share, books->all_share));
+    }
     if (books->fits_better)
         fprintf(out, "\nthe shapes are those of the model on %" PRId64 " %s: pass --tp %" PRId64 "\n",
                 books->fits_better, format_plural((uint64_t)books->fits_better, "GPU", "GPUs"), books->fits_better);

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps, calls and bytes of matched rows, and the sums that close the books. */
+#include "classify/books_measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "classify/allocate.h"
+#include "classify/session.h"
+
+/* ---- steps ---- */
+
+static double executions_of(const struct operator_row *op)
+{
+    return (double)(op->calls > op->executions ? op->calls : op->executions);
+}
+
+static double calls_in_steps(const struct operator_row *op)
+{
+    return (double)op->phase_calls[PHASE_PREFILL] + (double)op->phase_calls[PHASE_DECODE];
+}
+
+static double steps_of(const struct session *session, int device)
+{
+    double steps = 0;
+    for (int p = PHASE_UNKNOWN + 1; device >= 0 && p < PHASE_COUNT; p++)
+        steps += (double)session->devices[device].steps[p];
+    return steps;
+}
+
+/* Experts are routed to: their number tells nothing. */
+static double passes_of_row(const struct books_row *row)
+{
+    return row->operators.count && !row->experts ? (double)row->executions / row->calls.high : NAN;
+}
+
+static void find_passes(struct books_device *device)
+{
+    double all = 0, best = 0;
+    device->passes = NAN;
+    for (size_t i = 0; i < device->row_count; i++) {
+        double passes = passes_of_row(&device->rows[i]), bytes = 0;
+        if (isnan(passes))
+            continue;
+        all += device->rows[i].bytes.high;
+        for (size_t j = 0; j < device->row_count; j++)
+            if (passes_of_row(&device->rows[j]) == passes)
+                bytes += device->rows[j].bytes.high;
+        if (bytes > best) {
+            best = bytes;
+            device->passes = passes;
+        }
+    }
+    device->passes_share = all > 0 ? best / all : NAN;
+    if (!(device->passes_share > 0.5))
+        device->passes = NAN;
+}
+
+static void find_steps(const struct session *session, struct books_device *device)
+{
+    double steps = steps_of(session, device->device);
+    find_passes(device);
+    device->steps = NAN;
+    if (steps > 0) {
+        device->steps = steps;
+        device->steps_source = BOOKS_STEPS_PHASES;
+    } else if (!isnan(device->passes)) {
+        device->steps = device->passes;
+        device->steps_source = BOOKS_STEPS_CALLS;
+    }
+}
+
+/* ---- what was measured ---- */
+
+static double counted_of(const struct books_device *device, const struct operator_row *op)
+{
+    return device->steps_source == BOOKS_STEPS_PHASES ? calls_in_steps(op) : executions_of(op);
+}
+
+/* What groups of different M come to: FLOPs tell their rows, and what is left of the bytes without activations and outputs
+ * are whole matrices. Where C is read, too, they can't be told. */
+static double grouped_matrices(const struct operator_row *op)
+{
+    const struct work *work = &op->work;
+    double n = (double)work->n, k = (double)work->k, rows = work->flops / (2 * n * k);
+    double bytes = work->bytes - rows * (k * work->type[1].bits + n * work->type[3].bits) / 8;
+    double matrices = bytes * 8 / (n * k * work->type[0].bits);
+    return op->signature.beta == TRACE_SCALAR_ZERO && fabs(matrices - round(matrices)) < 1e-6 ? round(matrices) : NAN;
+}
+
+double books_matrices(const struct operator_row *op)
+{
+    if (op->work.model.batch > 0)
+        return op->work.model.operand[GEMM_RIGHT].matrices;
+    return op->signature.batch_mode == TRACE_BATCH_GROUPED ? grouped_matrices(op) : NAN;
+}
+
+/* Of one call, with its scales where they are known of. */
+static double weight_bytes_of(const struct operator_row *op)
+{
+    struct gemm_work work;
+    if (op->work.model.batch < 0)
+        return books_matrices(op) * (double)op->work.n * (double)op->work.k * op->work.type[0].bits / 8;
+    gemm_work(&op->work.model, &work);
+    return work.operand_bytes[GEMM_RIGHT];
+}
+
+static int64_t rows_of(const struct operator_row *op)
+{
+    if (op->work.m > 0)
+        return op->work.m;
+    return (int64_t)(op->work.flops / (2 * (double)op->work.n * (double)op->work.k));
+}
+
+struct rows_executed {
+    int64_t m;
+    double times;
+};
+
+static int compare_rows_executed(const void *a, const void *b)
+{
+    const struct rows_executed *x = a, *y = b;
+    return (x->m > y->m) - (x->m < y->m);
+}
+
+/* Nearest rank. */
+static int64_t median_rows(const struct session *session, const struct books_row *row)
+{
+    struct rows_executed *rows = allocate(row->operators.count, sizeof *rows);
+    double all = 0, seen = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < row->operators.count; i++) {
+        const struct operator_row *op = &session->operators[row->operators.indexes[i]];
+        rows[i] = (struct rows_executed){rows_of(op), executions_of(op)};
+        all += rows[i].times;
+    }
+    qsort(rows, row->operators.count, sizeof *rows, compare_rows_executed);
+    for (seen = rows[0].times; seen < ceil(all / 2) && at + 1 < row->operators.count;)
+        seen += rows[++at].times;
+    int64_t m = rows[at].m;
+    free(rows);
+    return m;
+}
+
+static void count_executions(const struct session *session, struct books_row *row)
+{
+    double executions = 0;
+    for (size_t i = 0; i < row->operators.count; i++) {
+        const struct operator_row *op = &session->operators[row->operators.indexes[i]];
+        executions += executions_of(op) * (row->experts ? books_matrices(op) : 1);
+    }
+    row->executions = executions;
+    row->m_p50 = median_rows(session, row);
+}
+
+/* Times are those of all executions, by the part of them that is counted. */
+static void measure_row(const struct session *session, const struct books_device *device, struct books_row *row)
+{
+    double counted = 0, bytes = 0, parameters = 0, time = 0, roof = 0, all_time = 0, all_roof = 0;
+    for (size_t i = 0; i < row->operators.count; i++) {
+        const struct operator_row *op = &session->operators[row->operators.indexes[i]];
+        double times = counted_of(device, op), executions = executions_of(op), matrices = books_matrices(op);
+        double part = executions > 0 ? times / executions : 0;
+        double op_time = op->timed && op->kernels ? (double)op->time_ns : NAN;
+        counted += times * (row->experts ? matrices : 1);
+        bytes += times * weight_bytes_of(op);
+        parameters += times * matrices * (double)row->n * (double)row->k;
+        time += part * op_time;
+        roof += part * op->t_roof_ns;
+        all_time += op_time;
+        all_roof += op->t_roof_ns;
+    }
+    row->counted = counted;
+    row->measured_calls = counted / device->steps;
+    row->measured_bytes = bytes / device->steps;
+    row->measured_parameters = parameters / device->steps;
+    row->measured_bits = parameters > 0 ? 8 * bytes / parameters : NAN;
+    row->time_ns = time / device->steps;
+    row->roof_ns = roof / device->steps;
+    row->times_roof = all_roof > 0 ? all_time / all_roof : NAN;
+}
+
+/* ---- sums ---- */
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct books_row *x = a, *y = b;
+    if ((x->operators.count > 0) != (y->operators.count > 0))
+        return x->operators.count > 0 ? -1 : 1;
+    if (x->bytes.high != y->bytes.high)
+        return x->bytes.high < y->bytes.high ? 1 : -1;
+    return (x->n < y->n) - (x->n > y->n);
+}
+
+static void add_extra(struct books_device *device, const struct operator_row *op)
+{
+    device->extra_bytes += counted_of(device, op) * weight_bytes_of(op) / device->steps;
+}
+
+static void add_up(const struct books *books, const struct session *session, struct books_device *device)
+{
+    for (size_t i = 0; i < device->row_count; i++) {
+        const struct books_row *row = &device->rows[i];
+        if (!row->operators.count)
+            continue;
+        device->seen_count++;
+        device->bytes += row->measured_bytes;
+        device->parameters += row->measured_parameters;
+        device->bits_differ |= fabs(row->measured_bits - row->bits) > 0.01 * row->bits;
+    }
+    if (isnan(device->steps) && device->seen_count) /* of nothing it is known what a step reads */
+        device->bytes = device->parameters = NAN;
+    device->share[0] = device->bytes / books->own_bytes.high;
+    device->share[1] = device->bytes / books->own_bytes.low;
+    device->parameter_share[0] = device->parameters / books->model_parameters.high;
+    device->parameter_share[1] = device->parameters / books->model_parameters.low;
+    for (size_t i = 0; i < device->extra_weights.count; i++) {
+        const struct weight_row *weight = &session->weights[device->extra_weights.indexes[i]];
+        for (size_t j = 0; j < weight->operator_count; j++)
+            add_extra(device, &session->operators[weight->operators[j]]);
+    }
+    for (size_t i = 0; i < device->extra_grouped.count; i++)
+        add_extra(device, &session->operators[device->extra_grouped.indexes[i]]);
+}
+
+/* ---- what has a name only ---- */
+
+static void add_to(struct books_named *named, const struct operator_row *op)
+{
+    double decode = op->calls ? (double)op->phase_calls[PHASE_DECODE] / (double)op->calls : 0;
+    named->kernels += op->kernels > op->calls ? op->kernels : op->calls;
+    named->time_ns += (double)op->time_ns;
+    named->decode_ns += decode * (double)op->time_ns;
+}
+
+static void add_named(const struct session *session, struct books_device *device)
+{
+    struct books_named *attention = &device->attention.named, *gemms = &device->gemms;
+    for (size_t i = 0; i < session->operator_count; i++) {
+        const struct operator_row *op = &session->operators[i];
+        bool experts = op->family == KERNEL_FAMILY_MOE && op->role == KERNEL_ROLE_EXPERTS;
+        if (op->device != device->device || op->of_call)
+            continue;
+        if (op->family == KERNEL_FAMILY_ATTENTION)
+            add_to(attention, op);
+        else if (experts || ((op->family == KERNEL_FAMILY_GEMM || op->family == KERNEL_FAMILY_GEMV) &&
+                             op->role != KERNEL_ROLE_HELPER))
+            add_to(gemms, op);
+    }
+    if (device->device >= 0)
+        device->attention.decode_steps = (double)session->devices[device->device].steps[PHASE_DECODE];
+    attention->decode_ns /= device->attention.decode_steps;
+    gemms->decode_ns /= device->attention.decode_steps;
+    if (isnan(session->coverage.gpu_time_ns)) {
+        attention->time_ns = gemms->time_ns = NAN;
+        attention->decode_ns = gemms->decode_ns = NAN;
+    }
+}
+
+/* ---- the whole ---- */
+
+void books_measure(const struct books *books, const struct session *session, struct books_device *device)
+{
+    for (size_t i = 0; i < device->row_count; i++)
+        if (device->rows[i].operators.count)
+            count_executions(session, &device->rows[i]);
+    find_steps(session, device);
+    for (size_t i = 0; i < device->row_count; i++)
+        if (device->rows[i].operators.count)
+            measure_row(session, device, &device->rows[i]);
+    if (device->row_count)
+        qsort(device->rows, device->row_count, sizeof *device->rows, compare_rows);
+    add_up(books, session, device);
+    add_named(session, device);
+}
