@@ -203,8 +203,11 @@ static void find_memory(struct predict *predict, const struct predict_shard *sha
     predict->kv_bytes = predict->kv_bytes_per_sequence * (double)options->batch;
     predict->resident_weight_bytes = resident_bytes(predict, shard);
     predict->memory_bytes = options->gpu->memory_bytes > 0 ? options->gpu->memory_bytes : NAN;
+    predict->memory_bytes_most = predict->memory_bytes / 1e9 * (1 << 30);
     predict->sequences_that_fit =
         floor((predict->memory_bytes - predict->resident_weight_bytes) / predict->kv_bytes_per_sequence);
+    predict->sequences_that_fit_most =
+        floor((predict->memory_bytes_most - predict->resident_weight_bytes) / predict->kv_bytes_per_sequence);
 }
 
 /* After o_proj and after down_proj of each layer, and of the embedding, whose rows are divided too. */

@@ -134,8 +134,11 @@ struct predict {
     double kv_bytes_per_sequence; /* of max(prompt, context) tokens, windows kept short */
     double kv_bytes;              /* of the batch */
     double resident_weight_bytes; /* all parameters, experts and embedding included */
-    double memory_bytes;          /* of the GPU */
-    double sequences_that_fit;    /* beside the weights, activations not counted; below 0: the weights do not */
+    /* Of the GPU: what the data sheet names, in GB of 10^9 bytes, and of 2^30, which the chips hold. Drivers report something
+     * between. */
+    double memory_bytes, memory_bytes_most;
+    /* Beside the weights in either, activations not counted; below 0: the weights do not. */
+    double sequences_that_fit, sequences_that_fit_most;
 };
 
 /* GEOMETRY must outlive the result. False: what can't be predicted, in ERROR; nothing is owned then. */

@@ -380,6 +380,8 @@ static void sum_step(const struct predict *predict, struct predict_step *step)
         for (int roof = 0; roof < PREDICT_ROOFS; roof++)
             add_range(&step->seconds[roof], row->seconds[roof]);
     }
+    if (isnan(step->seconds[PREDICT_SPECIFICATION].high))
+        step->memory_share = step->compute_share = NAN;
     for (size_t i = 0; i < step->count; i++) {
         struct predict_operator *row = &step->operators[i];
         row->share = row->seconds[PREDICT_SPECIFICATION].high / step->seconds[PREDICT_SPECIFICATION].high;

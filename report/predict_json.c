@@ -279,6 +279,11 @@ static json_t *attention_object(const struct predict *predict)
     return object;
 }
 
+static json_t *sequences(double count)
+{
+    return isnan(count) ? json_null() : whole_or_real(fmax(0, count));
+}
+
 static json_t *memory_object(const struct predict *predict)
 {
     json_t *object = json_object();
@@ -287,12 +292,12 @@ static json_t *memory_object(const struct predict *predict)
     set(object, "kv_bytes_per_sequence", real(predict->kv_bytes_per_sequence));
     set(object, "kv_bytes", real(predict->kv_bytes));
     set(object, "gpu_bytes", whole_or_real(predict->memory_bytes));
-    set(object, "fits",
-        isnan(predict->memory_bytes)
-            ? json_null()
-            : json_boolean(predict->resident_weight_bytes + predict->kv_bytes <= predict->memory_bytes));
-    set(object, "sequences_that_fit",
-        isnan(predict->sequences_that_fit) ? json_null() : whole_or_real(fmax(0, predict->sequences_that_fit)));
+    set(object, "gpu_bytes_at_most", whole_or_real(predict->memory_bytes_most));
+    double both = predict->resident_weight_bytes + predict->kv_bytes;
+    bool known = both <= predict->memory_bytes || both > predict->memory_bytes_most;
+    set(object, "fits", known ? json_boolean(both <= predict->memory_bytes) : json_null());
+    set(object, "sequences_that_fit", sequences(predict->sequences_that_fit));
+    set(object, "sequences_that_fit_at_most", sequences(predict->sequences_that_fit_most));
     return object;
 }
 

@@ -87,6 +87,21 @@ static void print_roof(const struct predict *predict, enum predict_roof roof, FI
         fprintf(out, "%s GB/s", format_giga(text, bytes));
 }
 
+/* What to pass where the table has no peak. */
+static void print_missing_peak(const struct predict *predict, FILE *out)
+{
+    const enum gpu_path paths[2] = {predict->operands->path, predict->attention_path};
+    for (int i = 0; i < (paths[0] == paths[1] ? 1 : 2); i++) {
+        if (!isnan(predict_roof_flops(predict, PREDICT_SPECIFICATION, paths[i])))
+            continue;
+        label_print(out, "");
+        fprintf(
+            out,
+            "no peak of %s is known of this GPU, so no ridge, class or time: pass another --dtype, or --gpu-table\n",
+            path_name(paths[i]));
+    }
+}
+
 static void print_setting(const struct predict *predict, FILE *out)
 {
     const struct predict_options *o = &predict->options;
@@ -96,6 +111,7 @@ static void print_setting(const struct predict *predict, FILE *out)
     fprintf(out, "specification: ");
     print_roof(predict, PREDICT_SPECIFICATION, out);
     fprintf(out, "\n");
+    print_missing_peak(predict, out);
     if (o->gpu->achievable_source) {
         label_print(out, "");
         fprintf(out, "achievable (published): ");
@@ -335,12 +351,17 @@ static void print_memory(const struct predict *predict, FILE *out)
         return;
     }
     fprintf(out, " of %.1f GB: %s\n", predict->memory_bytes / 1e9,
-            both <= predict->memory_bytes ? "fits" : "DOES NOT FIT");
-    if (predict->sequences_that_fit < 0)
+            both <= predict->memory_bytes        ? "fits"
+            : both <= predict->memory_bytes_most ? "MAY FIT"
+                                                 : "DOES NOT FIT");
+    if (predict->sequences_that_fit_most < 0)
         fprintf(out, "The weights alone do not fit.\n");
     else
-        fprintf(out, "At most %.0f such sequences fit beside the weights; activations are not counted.\n",
-                predict->sequences_that_fit);
+        fprintf(
+            out,
+            "Beside the weights fit %.0f such sequences, %.0f if a GB of the data sheet is 2^30 bytes; activations are "
+            "not counted.\n",
+            fmax(0, predict->sequences_that_fit), predict->sequences_that_fit_most);
 }
 
 static void print_checkpoint(const struct predict_view *view, FILE *out)
