@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "classify/model/checkpoint.h"
+#include "classify/phases.h"
 #include "classify/weight_forms.h"
 
 struct session;
@@ -30,6 +31,17 @@ struct books_list {
     size_t count, capacity;
 };
 
+/* Of one step. NAN: steps are not known, or nothing was seen. */
+struct books_measured {
+    double counted; /* calls that the others are made of */
+    double calls;   /* 0 where nothing was seen */
+    double bytes, parameters;
+    double bits;             /* as read; mean */
+    int64_t m_p50;           /* nearest rank; negative: not seen */
+    double time_ns, roof_ns; /* roof_ns for the same M */
+    double times_roof;       /* the one by the other */
+};
+
 /* All of the model's weights of one shape: they can't be told apart. */
 struct books_row {
     char *names;                                   /* "self_attn.k_proj, self_attn.v_proj" */
@@ -40,30 +52,28 @@ struct books_row {
     struct predict_range calls, bytes, parameters; /* of the model, a step */
     double bits;                                   /* as stored; mean over them */
     /* Measured; nothing is where there are no operators. */
-    struct books_list operators;                /* indexes in session->operators */
-    struct books_list weights;                  /* in session->weights; grouped calls are in none */
-    double executions;                          /* calls of the whole run, in steps or not; NAN: not known */
-    double counted;                             /* those that measured_calls is made of */
-    double measured_calls;                      /* NAN: steps are not known; 0: not seen */
-    double measured_bits;                       /* as read; mean; NAN: not seen, not known */
-    double measured_bytes, measured_parameters; /* NAN as measured_calls */
-    int64_t m_p50;                              /* of executions, nearest rank; negative: not seen */
-    double time_ns, roof_ns;                    /* a step; NAN: not known */
-    double times_roof;                          /* time by time at the roof for the same M; NAN */
+    struct books_list operators;           /* indexes in session->operators */
+    struct books_list weights;             /* in session->weights; grouped calls are in none */
+    double executions;                     /* calls of the whole run, in steps or not; NAN: not known */
+    struct books_measured measured;        /* mean over all steps; m_p50 of all executions */
+    struct books_measured of[PHASE_COUNT]; /* of prefill and decode steps; counted 0 where none were told apart */
 };
 
 /* Kernels of some families: of these there is a name and no shape. */
 struct books_named {
     uint64_t kernels;
     double time_ns;   /* of the whole run; NAN: nothing was timed */
-    double decode_ns; /* of one decode step; NAN: none was told, or nothing timed */
+    double decode_ns; /* of one decode step; NAN: none was told, not timed, or launched by what nobody saw */
 };
 
 struct books_attention {
     struct books_named named;
     double decode_steps; /* that ran on the device; 0: none were told */
-    int64_t batch;       /* sequences of such a step: as asked, else its rows; 0: not known */
-    double roof_ns;      /* of one, all layers, as predicted; NAN: no context, no batch, no roof */
+    uint64_t
+        naive_times; /* products of scores and values as two batched GEMMs: these have shapes, in naive_attention */
+    double naive_ns; /* of both, in the whole run; NAN: not timed */
+    int64_t batch;   /* sequences of such a step: as asked, else its rows; 0: not known */
+    double roof_ns;  /* of one, all layers, as predicted; NAN: no context, no batch, no roof */
 };
 
 struct books_device {
@@ -80,8 +90,10 @@ struct books_device {
     double bytes, parameters;        /* measured, matched, a step; NAN: steps are not known */
     double share[2];                 /* of the model's bytes at most and at least: a range where there are experts */
     double parameter_share[2];
-    double shape_share; /* of the model's bytes (at most): those whose shape was seen at all */
-    bool bits_differ;   /* some row was read in other bits than it is stored in */
+    double steps_of[PHASE_COUNT];    /* prefill and decode; 0: none */
+    double share_of[PHASE_COUNT][2]; /* the same share, of these steps alone; NAN */
+    double shape_share;              /* of the model's bytes (at most): those whose shape was seen at all */
+    bool bits_differ;                /* some row was read in other bits than it is stored in */
     struct books_attention attention;
     struct books_named gemms; /* that no call with a shape owns */
 };

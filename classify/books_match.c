@@ -33,13 +33,29 @@ static bool is_grouped_as(const struct operator_row *op, int device, const struc
     return form->experts && op->device == device && is_grouped(op) && op->work.n == form->n && op->work.k == form->k;
 }
 
-static bool is_seen(const struct session *session, int device, const struct weight_form *form)
+static bool counts(const struct operator_row *op, bool in_steps)
 {
-    for (size_t w = 0; w < session->weight_count; w++)
-        if (session->weights[w].device == device && has_shape(session, &session->weights[w], form))
+    return !in_steps || op->phase_calls[PHASE_PREFILL] || op->phase_calls[PHASE_DECODE];
+}
+
+static bool has_counting(const struct session *session, const struct weight_row *weight, bool in_steps)
+{
+    for (size_t i = 0; i < weight->operator_count; i++)
+        if (counts(&session->operators[weight->operators[i]], in_steps))
             return true;
+    return false;
+}
+
+/* IN_STEPS: in prefill and decode steps. */
+static bool is_seen(const struct session *session, int device, const struct weight_form *form, bool in_steps)
+{
+    for (size_t w = 0; w < session->weight_count; w++) {
+        const struct weight_row *weight = &session->weights[w];
+        if (weight->device == device && has_shape(session, weight, form) && has_counting(session, weight, in_steps))
+            return true;
+    }
     for (size_t i = 0; form->experts && i < session->operator_count; i++)
-        if (is_grouped_as(&session->operators[i], device, form))
+        if (is_grouped_as(&session->operators[i], device, form) && counts(&session->operators[i], in_steps))
             return true;
     return false;
 }
@@ -52,7 +68,7 @@ static bool same_shape(const struct weight_form *a, const struct weight_form *b)
 /* ---- which forms are in use ---- */
 
 /* Where forms share a shape, what else was seen decides. A form that is not plain is in use where its shape was seen and is
- * its own; or where some of its parts were not seen apart, and no form before it, wider or as wide, has them all. Where
+ * its own (in a step, where these are told apart: a program may multiply other things of that shape); or where some of its parts were not seen apart, and no form before it, wider or as wide, has them all. Where
  * nobody is to have a shape by that, the first has it. */
 struct use {
     bool seen[WEIGHT_FORMS_MOST], used[WEIGHT_FORMS_MOST];
@@ -88,9 +104,12 @@ static bool shares_shape(const struct weight_forms *forms, const struct use *use
 
 static void find_use(const struct weight_forms *forms, const struct session *session, int device, struct use *use)
 {
+    const uint64_t *steps = device >= 0 ? session->devices[device].steps : NULL;
+    bool stepped = steps && (steps[PHASE_PREFILL] || steps[PHASE_DECODE]);
     *use = (struct use){0};
     for (size_t i = 0; i < forms->count; i++) {
-        use->seen[i] = is_seen(session, device, &forms->forms[i]);
+        const struct weight_form *form = &forms->forms[i];
+        use->seen[i] = is_seen(session, device, form, stepped && form->kind != WEIGHT_FORM_PLAIN);
         if (i < forms->plain_count && use->seen[i])
             use->parts_seen |= forms->forms[i].parts;
     }
@@ -173,11 +192,7 @@ static struct books_row *row_of(struct books_device *device, size_t *capacity, c
         .k = form->k,
         .batch = form->batch,
         .kind = form->kind,
-        .m_p50 = -1,
-        .measured_bits = NAN,
-        .times_roof = NAN,
-        .time_ns = NAN,
-        .roof_ns = NAN,
+        .measured = {.m_p50 = -1, .bits = NAN, .time_ns = NAN, .roof_ns = NAN, .times_roof = NAN},
     };
     return row;
 }

@@ -20,11 +20,13 @@ static double calls_in_steps(const struct operator_row *op)
     return (double)op->phase_calls[PHASE_PREFILL] + (double)op->phase_calls[PHASE_DECODE];
 }
 
-static double steps_of(const struct session *session, int device)
+static double take_steps(const struct session *session, struct books_device *device)
 {
     double steps = 0;
-    for (int p = PHASE_UNKNOWN + 1; device >= 0 && p < PHASE_COUNT; p++)
-        steps += (double)session->devices[device].steps[p];
+    for (int p = PHASE_UNKNOWN + 1; device->device >= 0 && p < PHASE_COUNT; p++) {
+        device->steps_of[p] = (double)session->devices[device->device].steps[p];
+        steps += device->steps_of[p];
+    }
     return steps;
 }
 
@@ -58,7 +60,7 @@ static void find_passes(struct books_device *device)
 
 static void find_steps(const struct session *session, struct books_device *device)
 {
-    double steps = steps_of(session, device->device);
+    double steps = take_steps(session, device);
     find_passes(device);
     device->steps = NAN;
     if (steps > 0) {
@@ -72,8 +74,11 @@ static void find_steps(const struct session *session, struct books_device *devic
 
 /* ---- what was measured ---- */
 
-static double counted_of(const struct books_device *device, const struct operator_row *op)
+/* PHASE UNKNOWN: all that counts. */
+static double counted_of(const struct books_device *device, const struct operator_row *op, enum phase phase)
 {
+    if (phase != PHASE_UNKNOWN)
+        return (double)op->phase_calls[phase];
     return device->steps_source == BOOKS_STEPS_PHASES ? calls_in_steps(op) : executions_of(op);
 }
 
@@ -123,61 +128,75 @@ static int compare_rows_executed(const void *a, const void *b)
     return (x->m > y->m) - (x->m < y->m);
 }
 
-/* Nearest rank. */
-static int64_t median_rows(const struct session *session, const struct books_row *row)
+/* Nearest rank; of no calls at all, those of no operator. */
+static int64_t median_rows(struct rows_executed *rows, size_t count)
 {
-    struct rows_executed *rows = allocate(row->operators.count, sizeof *rows);
     double all = 0, seen = 0;
-    size_t at = 0;
-    for (size_t i = 0; i < row->operators.count; i++) {
-        const struct operator_row *op = &session->operators[row->operators.indexes[i]];
-        rows[i] = (struct rows_executed){rows_of(op), executions_of(op)};
+    qsort(rows, count, sizeof *rows, compare_rows_executed);
+    for (size_t i = 0; i < count; i++)
         all += rows[i].times;
+    for (size_t i = 0; i < count && all > 0; i++) {
+        seen += rows[i].times;
+        if (seen >= all / 2)
+            return rows[i].m;
     }
-    qsort(rows, row->operators.count, sizeof *rows, compare_rows_executed);
-    for (seen = rows[0].times; seen < ceil(all / 2) && at + 1 < row->operators.count;)
-        seen += rows[++at].times;
-    int64_t m = rows[at].m;
-    free(rows);
-    return m;
+    return -1;
 }
 
 static void count_executions(const struct session *session, struct books_row *row)
 {
-    double executions = 0;
     for (size_t i = 0; i < row->operators.count; i++) {
         const struct operator_row *op = &session->operators[row->operators.indexes[i]];
-        executions += executions_of(op) * (row->experts ? books_matrices(op) : 1);
+        row->executions += executions_of(op) * (row->experts ? books_matrices(op) : 1);
     }
-    row->executions = executions;
-    row->m_p50 = median_rows(session, row);
 }
 
-/* Times are those of all executions, by the part of them that is counted. */
-static void measure_row(const struct session *session, const struct books_device *device, struct books_row *row)
+static int64_t median_of(const struct session *session, const struct books_row *row, enum phase phase)
 {
-    double counted = 0, bytes = 0, parameters = 0, time = 0, roof = 0, all_time = 0, all_roof = 0;
+    struct rows_executed *rows = allocate(row->operators.count, sizeof *rows);
     for (size_t i = 0; i < row->operators.count; i++) {
         const struct operator_row *op = &session->operators[row->operators.indexes[i]];
-        double times = counted_of(device, op), executions = executions_of(op), matrices = books_matrices(op);
-        double part = executions > 0 ? times / executions : 0;
-        double op_time = op->timed && op->kernels ? (double)op->time_ns : NAN;
-        counted += times * (row->experts ? matrices : 1);
-        bytes += times * weight_bytes_of(op);
-        parameters += times * matrices * (double)row->n * (double)row->k;
-        time += part * op_time;
-        roof += part * op->t_roof_ns;
-        all_time += op_time;
-        all_roof += op->t_roof_ns;
+        double times = phase == PHASE_UNKNOWN ? executions_of(op) : (double)op->phase_calls[phase];
+        rows[i] = (struct rows_executed){rows_of(op), times};
     }
-    row->counted = counted;
-    row->measured_calls = counted / device->steps;
-    row->measured_bytes = bytes / device->steps;
-    row->measured_parameters = parameters / device->steps;
-    row->measured_bits = parameters > 0 ? 8 * bytes / parameters : NAN;
-    row->time_ns = time / device->steps;
-    row->roof_ns = roof / device->steps;
-    row->times_roof = all_roof > 0 ? all_time / all_roof : NAN;
+    int64_t m = median_rows(rows, row->operators.count);
+    free(rows);
+    return m;
+}
+
+/* An operator's times are those of all its executions, by the part of them that counts. */
+static struct books_measured measure(const struct session *session, const struct books_device *device,
+                                     const struct books_row *row, enum phase phase, double steps)
+{
+    struct books_measured sum = {.m_p50 = median_of(session, row, phase)};
+    for (size_t i = 0; i < row->operators.count; i++) {
+        const struct operator_row *op = &session->operators[row->operators.indexes[i]];
+        double times = counted_of(device, op, phase), matrices = books_matrices(op);
+        double part = times / executions_of(op);
+        if (times == 0)
+            continue;
+        sum.counted += times * (row->experts ? matrices : 1);
+        sum.bytes += times * weight_bytes_of(op);
+        sum.parameters += times * matrices * (double)row->n * (double)row->k;
+        sum.time_ns += op->timed && op->kernels ? part * (double)op->time_ns : NAN;
+        sum.roof_ns += part * op->t_roof_ns;
+    }
+    sum.bits = sum.parameters > 0 ? 8 * sum.bytes / sum.parameters : NAN;
+    sum.times_roof = sum.roof_ns > 0 ? sum.time_ns / sum.roof_ns : NAN;
+    sum.calls = sum.counted / steps;
+    sum.bytes /= steps;
+    sum.parameters /= steps;
+    sum.time_ns /= steps;
+    sum.roof_ns /= steps;
+    return sum;
+}
+
+static void measure_row(const struct session *session, const struct books_device *device, struct books_row *row)
+{
+    row->measured = measure(session, device, row, PHASE_UNKNOWN, device->steps);
+    for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++)
+        if (device->steps_of[p] > 0)
+            row->of[p] = measure(session, device, row, p, device->steps_of[p]);
 }
 
 /* ---- sums ---- */
@@ -194,26 +213,35 @@ static int compare_rows(const void *a, const void *b)
 
 static void add_extra(struct books_device *device, const struct operator_row *op)
 {
-    device->extra_bytes += counted_of(device, op) * weight_bytes_of(op) / device->steps;
+    device->extra_bytes += counted_of(device, op, PHASE_UNKNOWN) * weight_bytes_of(op) / device->steps;
+}
+
+static void find_share(double share[2], double part, struct predict_range whole)
+{
+    share[0] = part / whole.high;
+    share[1] = part / whole.low;
 }
 
 static void add_up(const struct books *books, const struct session *session, struct books_device *device)
 {
+    double bytes_of[PHASE_COUNT] = {0};
     for (size_t i = 0; i < device->row_count; i++) {
         const struct books_row *row = &device->rows[i];
         if (!row->operators.count)
             continue;
         device->seen_count++;
-        device->bytes += row->measured_bytes;
-        device->parameters += row->measured_parameters;
-        device->bits_differ |= fabs(row->measured_bits - row->bits) > 0.01 * row->bits;
+        device->bytes += row->measured.bytes;
+        device->parameters += row->measured.parameters;
+        device->bits_differ |= fabs(row->measured.bits - row->bits) > 0.01 * row->bits;
+        for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++)
+            bytes_of[p] += row->of[p].bytes;
     }
     if (isnan(device->steps) && device->seen_count) /* of nothing it is known what a step reads */
         device->bytes = device->parameters = NAN;
-    device->share[0] = device->bytes / books->own_bytes.high;
-    device->share[1] = device->bytes / books->own_bytes.low;
-    device->parameter_share[0] = device->parameters / books->model_parameters.high;
-    device->parameter_share[1] = device->parameters / books->model_parameters.low;
+    find_share(device->share, device->bytes, books->own_bytes);
+    find_share(device->parameter_share, device->parameters, books->model_parameters);
+    for (int p = PHASE_UNKNOWN; p < PHASE_COUNT; p++)
+        find_share(device->share_of[p], device->steps_of[p] > 0 ? bytes_of[p] : NAN, books->own_bytes);
     for (size_t i = 0; i < device->extra_weights.count; i++) {
         const struct weight_row *weight = &session->weights[device->extra_weights.indexes[i]];
         for (size_t j = 0; j < weight->operator_count; j++)
@@ -227,10 +255,25 @@ static void add_up(const struct books *books, const struct session *session, str
 
 static void add_to(struct books_named *named, const struct operator_row *op)
 {
-    double decode = op->calls ? (double)op->phase_calls[PHASE_DECODE] / (double)op->calls : 0;
+    double decode = op->calls ? (double)op->phase_calls[PHASE_DECODE] / (double)op->calls : NAN; /* launched unseen */
     named->kernels += op->kernels > op->calls ? op->kernels : op->calls;
     named->time_ns += (double)op->time_ns;
     named->decode_ns += decode * (double)op->time_ns;
+}
+
+/* An operator may be in several pairs: its time counts once. */
+static void add_naive_time(const struct session *session, struct books_device *device)
+{
+    bool *counted = allocate(session->operator_count + 1, sizeof *counted);
+    for (size_t i = 0; i < session->naive_attention_count; i++) {
+        const struct naive_attention *pair = &session->naive_attention[i];
+        const size_t both[] = {pair->scores, pair->output};
+        for (int j = 0; j < 2 && pair->device == device->device; j++) {
+            device->attention.naive_ns += counted[both[j]] ? 0 : (double)session->operators[both[j]].time_ns;
+            counted[both[j]] = true;
+        }
+    }
+    free(counted);
 }
 
 static void add_named(const struct session *session, struct books_device *device)
@@ -251,7 +294,14 @@ static void add_named(const struct session *session, struct books_device *device
         device->attention.decode_steps = (double)session->devices[device->device].steps[PHASE_DECODE];
     attention->decode_ns /= device->attention.decode_steps;
     gemms->decode_ns /= device->attention.decode_steps;
+    for (size_t i = 0; i < session->naive_attention_count; i++) {
+        const struct naive_attention *pair = &session->naive_attention[i];
+        if (pair->device == device->device)
+            device->attention.naive_times += pair->times;
+    }
+    add_naive_time(session, device);
     if (isnan(session->coverage.gpu_time_ns)) {
+        device->attention.naive_ns = NAN;
         attention->time_ns = gemms->time_ns = NAN;
         attention->decode_ns = gemms->decode_ns = NAN;
     }

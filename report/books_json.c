@@ -33,6 +33,18 @@ static json_t *weights_of(const struct books *books, const struct books_row *row
     return array;
 }
 
+static void set_measured(json_t *object, const struct books_measured *measured)
+{
+    json_value_set(object, "executions_counted", json_value_real(measured->counted));
+    json_value_set(object, "measured_bits", json_value_real(measured->bits));
+    json_value_set(object, "measured_calls", json_value_real(measured->calls));
+    json_value_set(object, "measured_bytes", json_value_real(measured->bytes));
+    json_value_set(object, "m_p50", json_value_size(measured->m_p50));
+    json_value_set(object, "time_ns", json_value_real(measured->time_ns));
+    json_value_set(object, "t_roof_ns", json_value_real(measured->roof_ns));
+    json_value_set(object, "times_roof", json_value_real(measured->times_roof));
+}
+
 static json_t *row_object(const struct books *books, const struct books_row *row)
 {
     static const char *const kinds[] = {
@@ -57,14 +69,13 @@ static json_t *row_object(const struct books *books, const struct books_row *row
     json_value_set(object, "weights", indexes(&row->weights));
     json_value_set(object, "operators", indexes(&row->operators));
     json_value_set(object, "executions", json_value_real(row->executions));
-    json_value_set(object, "executions_counted", json_value_real(row->counted));
-    json_value_set(object, "measured_bits", json_value_real(row->measured_bits));
-    json_value_set(object, "measured_calls", json_value_real(row->measured_calls));
-    json_value_set(object, "measured_bytes", json_value_real(row->measured_bytes));
-    json_value_set(object, "m_p50", json_value_size(row->m_p50));
-    json_value_set(object, "time_ns", json_value_real(row->time_ns));
-    json_value_set(object, "t_roof_ns", json_value_real(row->roof_ns));
-    json_value_set(object, "times_roof", json_value_real(row->times_roof));
+    set_measured(object, &row->measured);
+    for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
+        json_t *of = row->of[p].counted > 0 ? json_object() : json_null();
+        if (row->of[p].counted > 0)
+            set_measured(of, &row->of[p]);
+        json_value_set(object, phase_name(p), of);
+    }
     return object;
 }
 
@@ -82,6 +93,8 @@ static json_t *attention_object(const struct books *books, const struct books_at
     json_t *object = named_object(&attention->named);
     int64_t context = books->options.context, batch = attention->batch;
     json_value_set(object, "decode_steps", json_value_real(attention->decode_steps));
+    json_value_set(object, "naive_times", json_value_count(attention->naive_times));
+    json_value_set(object, "naive_time_ns", json_value_real(attention->naive_ns));
     json_value_set(object, "context", context ? json_value_size(context) : json_null());
     json_value_set(object, "batch", batch ? json_value_size(batch) : json_null());
     json_value_set(object, "decode_step_t_roof_ns", json_value_real(attention->roof_ns));
@@ -106,6 +119,12 @@ static json_t *device_object(const struct books *books, const struct books_devic
     json_value_set(object, "parameters", json_value_real(device->parameters));
     json_value_set(object, "share", pair(device->share));
     json_value_set(object, "parameter_share", pair(device->parameter_share));
+    for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
+        json_t *phase = json_object();
+        json_value_set(phase, "steps", json_value_real(device->steps_of[p]));
+        json_value_set(phase, "share", pair(device->share_of[p]));
+        json_value_set(object, phase_name(p), phase);
+    }
     json_value_set(object, "shape_share", json_value_real(device->shape_share));
     json_value_set(object, "bits_differ", json_boolean(device->bits_differ));
     json_value_set(object, "attention", attention_object(books, &device->attention));

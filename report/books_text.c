@@ -50,6 +50,15 @@ static char *print_bytes(char *text, struct predict_range bytes)
     return text;
 }
 
+static void print_share(const double share[2], FILE *out)
+{
+    char low[FORMAT_BYTES], high[FORMAT_BYTES];
+    fprintf(out, "%s", format_share(low, share[0]));
+    if (share[0] != share[1])
+        fprintf(out, " to %s", format_share(high, share[1]));
+    fputs(" %", out);
+}
+
 /* ---- the model ---- */
 
 static void print_checkpoint(const struct books *books, FILE *out)
@@ -93,41 +102,47 @@ static void print_model(const struct books *books, FILE *out)
 static const struct text_column table_columns[] = {
     {.title = "N"},
     {.title = "K"},
-    {.title = "BITS"},
-    {.title = "READ"},
+    {.title = "BITS", .spare = 2},
+    {.title = "READ", .spare = 3},
     {.title = "CALLS"},
     {.title = "SEEN"},
     {.title = "M p50"},
     {.title = "TIME"},
-    {.title = "AT ROOF"},
+    {.title = "AT ROOF", .spare = 1},
     {.title = "x"},
     {.title = "WEIGHTS", .left = true},
 };
-enum { TABLE_COLUMNS = sizeof table_columns / sizeof table_columns[0], NAMES_WIDTH = 60 };
+enum {
+    TABLE_COLUMNS = sizeof table_columns / sizeof table_columns[0],
+    OTHERS_WIDTH = 62,
+    LEAST_NAMES = 24,
+    MOST_NAMES = 90
+};
 
-static void add_row(struct text_table *table, const struct books_row *row)
+static void add_row(struct text_table *table, const struct books_row *row, const struct books_measured *measured,
+                    size_t names_width)
 {
     char cell[TABLE_COLUMNS][TEXT_TABLE_CELL_BYTES];
     const char *cells[TABLE_COLUMNS];
     char *names = NULL;
     if (asprintf(&names, "%s", row->names) < 0)
         return;
-    safe_text_cut_middle(names, NAMES_WIDTH);
+    safe_text_cut_middle(names, names_width);
     format_size(cell[0], row->n);
     format_size(cell[1], row->k);
     if (row->batch > 1)
         snprintf(cell[0], sizeof cell[0], "%" PRId64 " x %" PRId64, row->batch, row->n);
     print_bits(cell[2], row->bits);
-    print_bits(cell[3], row->measured_bits);
+    print_bits(cell[3], measured->bits);
     print_calls(cell[4], row->calls);
-    print_calls(cell[5], (struct predict_range){row->measured_calls, row->measured_calls});
-    format_size(cell[6], row->m_p50);
-    format_duration(cell[7], row->time_ns);
-    format_duration(cell[8], row->roof_ns);
-    if (isnan(row->times_roof))
+    print_calls(cell[5], (struct predict_range){measured->calls, measured->calls});
+    format_size(cell[6], measured->m_p50);
+    format_duration(cell[7], measured->time_ns);
+    format_duration(cell[8], measured->roof_ns);
+    if (isnan(measured->times_roof))
         strcpy(cell[9], FORMAT_UNKNOWN);
     else
-        snprintf(cell[9], sizeof cell[9], "%.2f", row->times_roof);
+        snprintf(cell[9], sizeof cell[9], "%.2f", measured->times_roof);
     snprintf(cell[10], sizeof cell[10], "%s", names);
     for (int i = 0; i < TABLE_COLUMNS; i++)
         cells[i] = cell[i];
@@ -135,12 +150,35 @@ static void add_row(struct text_table *table, const struct books_row *row)
     free(names);
 }
 
-static void print_table(const struct books_device *device, const struct view *view, FILE *out)
+/* PHASE UNKNOWN: all steps. */
+static void print_table_of(const struct books_device *device, enum phase phase, const struct view *view, FILE *out)
 {
     struct text_table *table = text_table_open(table_columns, TABLE_COLUMNS);
-    for (size_t i = 0; i < device->seen_count; i++)
-        add_row(table, &device->rows[i]);
+    size_t names = view->width < OTHERS_WIDTH + LEAST_NAMES ? LEAST_NAMES : view->width - OTHERS_WIDTH;
+    for (size_t i = 0; i < device->seen_count; i++) {
+        const struct books_row *row = &device->rows[i];
+        const struct books_measured *measured = phase == PHASE_UNKNOWN ? &row->measured : &row->of[phase];
+        add_row(table, row, measured, names < MOST_NAMES ? names : MOST_NAMES);
+    }
     text_table_close(table, view->width, view->colours, out);
+}
+
+/* Prefill and decode apart where there are both: a mean over them is no step of any kind. */
+static void print_table(const struct books_device *device, const struct view *view, FILE *out)
+{
+    char steps[FORMAT_BYTES];
+    if (!(device->steps_of[PHASE_PREFILL] > 0 && device->steps_of[PHASE_DECODE] > 0)) {
+        print_table_of(device, PHASE_UNKNOWN, view, out);
+        return;
+    }
+    for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
+        fprintf(out, "%s%s: %s %s, ", p == PHASE_UNKNOWN + 1 ? "" : "\n", phase_name(p),
+                format_count(steps, (uint64_t)device->steps_of[p]),
+                format_plural((uint64_t)device->steps_of[p], "step", "steps"));
+        print_share(device->share_of[p], out);
+        fputs(" of the weights accounted for\n", out);
+        print_table_of(device, p, view, out);
+    }
 }
 
 /* ---- what did not match ---- */
@@ -223,7 +261,15 @@ static void print_attention(const struct books *books, const struct books_device
 {
     const struct books_attention *attention = &device->attention;
     char time[FORMAT_BYTES];
-    fputs("\nattention is not measured by shape: ", out);
+    fputs("\nattention", out);
+    if (attention->naive_times) {
+        fprintf(out, " ran %s %s as two batched GEMMs", format_count(time, attention->naive_times),
+                format_plural(attention->naive_times, "time", "times"));
+        if (attention->naive_ns > 0)
+            fprintf(out, " (%s in the whole run)", format_duration(time, attention->naive_ns));
+        fputs(", and otherwise", out);
+    }
+    fputs(" is not measured by shape: ", out);
     if (!attention->named.kernels)
         fputs("no kernel has such a name", out);
     else
@@ -232,8 +278,9 @@ static void print_attention(const struct books *books, const struct books_device
         fprintf(out, ", %s in each of %.0f decode steps", format_duration(time, attention->named.decode_ns),
                 attention->decode_steps);
     if (!isnan(attention->roof_ns))
-        fprintf(out, "; at the roof one of %" PRId64 " sequences with %" PRId64 " keys each takes %s\n",
-                attention->batch, books->options.context, format_duration(time, attention->roof_ns));
+        fprintf(out, "; at the roof one of %" PRId64 " %s with %" PRId64 " keys%s takes %s\n", attention->batch,
+                attention->batch == 1 ? "sequence" : "sequences", books->options.context,
+                attention->batch == 1 ? "" : " each", format_duration(time, attention->roof_ns));
     else
         fprintf(out, "; %s to see what a decode step takes at the roof\n",
                 !books->options.context ? "pass --context"
@@ -248,7 +295,7 @@ static double share_in_steps(const struct books_device *device)
 {
     double counted = 0, all = 0;
     for (size_t i = 0; i < device->seen_count; i++) {
-        counted += device->rows[i].counted;
+        counted += device->rows[i].measured.counted;
         all += device->rows[i].executions;
     }
     return counted / all;
@@ -274,31 +321,20 @@ static void print_steps(const struct books_device *device, FILE *out)
               out);
 }
 
-/* Phases say one thing and the calls of most weights another. */
+/* Phases say one thing and the calls of most weights another, in steps as well. */
 static void print_disagreement(const struct books_device *device, FILE *out)
 {
-    if (device->steps_source != BOOKS_STEPS_PHASES || isnan(device->passes))
-        return;
-    double counted = 0, calls = 0;
-    for (size_t i = 0; i < device->seen_count; i++)
-        if (!device->rows[i].experts) {
-            counted += device->rows[i].counted;
-            calls += device->steps * device->rows[i].calls.high;
-        }
-    if (calls > 0 && fabs(counted / calls - 1) > 0.01)
+    bool differs = false;
+    for (size_t i = 0; i < device->seen_count; i++) {
+        const struct books_row *row = &device->rows[i];
+        if (!row->experts && row->executions / row->calls.high == device->passes)
+            differs |= fabs(row->measured.calls / row->calls.high - 1) > 0.01;
+    }
+    if (device->steps_source == BOOKS_STEPS_PHASES && differs)
         fprintf(out,
-                "\n%.0f %% of the matched bytes were read %.10g times in all: a model of another depth, one split over "
-                "GPUs by layers, or calls outside of the steps\n",
+                "\n%.0f %% of the matched bytes were read %.10g times in all, and not once in each step: a model of "
+                "another depth, or one that is split over GPUs by layers\n",
                 100 * device->passes_share, device->passes);
-}
-
-static void print_share(const double share[2], FILE *out)
-{
-    char low[FORMAT_BYTES], high[FORMAT_BYTES];
-    fprintf(out, "%s", format_share(low, share[0]));
-    if (share[0] != share[1])
-        fprintf(out, " to %s", format_share(high, share[1]));
-    fputs(" %", out);
 }
 
 static void print_list(const struct books_device *device, FILE *out)

@@ -289,6 +289,37 @@ class Books(unittest.TestCase):
         self.assertLess(down["executions_counted"], 36)
         self.assertIn("% of the matched calls in them", re.sub(r"\s+", " ", self.text))
 
+    def test_prefill_and_decode(self):
+        trace = Trace()
+        for m, last in ((32, 1), (1, 1), (1, 1)):
+            address = 0x1000
+            for n, k in LAYER * LAYERS:
+                trace.call(n, k, m, address := address + 0x1000, ns=100 * m)
+            trace.call(V, H, last, 0xf0000)
+        device = self.device([trace], LLAMA)
+        self.assertEqual((device["prefill"], device["decode"]),
+                         ({"steps": 1, "share": [1, 1]}, {"steps": 2, "share": [1, 1]}))
+        down = self.rows(device)["mlp.down_proj"]
+        for phase, m in (("prefill", 32), ("decode", 1)):
+            of = down[phase]
+            self.assertEqual((of["measured_calls"], of["m_p50"], of["time_ns"]), (2, m, 2 * 100 * m))
+            self.assertAlmostEqual(of["t_roof_ns"], 2 * 2 * (64 * 96 + m * 96 + m * 64) / 1e12 * 1e9)
+        self.assertEqual(down["time_ns"], (6400 + 200 * 2) / 3)
+        self.assertRegex(self.text, r"\nprefill: 1 step, 100\.0 % of .*\n(.*\n)*\ndecode: 2 steps, 100\.0 %")
+
+    def test_stranger_of_a_fused_shape(self):
+        # Outside of any step, and all of its parts ran apart: a product of that shape is none of the model's.
+        trace = Trace()
+        for _ in range(3):
+            trace.step(LAYER, HEAD)
+        trace.step(LAYER, HEAD)
+        for i in range(9):
+            trace.call(2 * F, H, 32, 0x500000)
+        device = self.device([trace], LLAMA)
+        self.assertEqual((device["share"], len(device["rows"])), ([1, 1], 5))
+        extra = [self.report["weights"][i] for i in device["extra_weights"]]
+        self.assertEqual([(w["n"], w["executions"]) for w in extra], [(2 * F, 9)])
+
     # ---- several GPUs ----
 
     def test_tensor_parallel(self):
@@ -336,6 +367,22 @@ class Books(unittest.TestCase):
         bytes_ = LAYERS * 4 * 2 * (2 * 2 * 1000 * 16 + 2 * 4 * 16)  # K and V of 2 heads, q and o of 4
         self.assertAlmostEqual(attention["decode_step_t_roof_ns"], bytes_ / 1e12 * 1e9)
         self.assertIn("6 kernels by name", re.sub(r"\s+", " ", self.text))
+
+    def test_naive_attention(self):
+        # Scores and values as batched products with a softmax between: no weights, and neither missing nor extra.
+        trace = Trace()
+        trace.head.append('name softmax "_ZN2at6native12_GLOBAL__N_119cunn_SoftMaxForwardILi8EEEvv"')
+        trace.head.append("signature scores m=40 n=4 k=16 ta=T tb=N batch=4 batch_mode=strided stride=640,64,160,160")
+        trace.head.append("signature values m=16 n=4 k=40 ta=N tb=N batch=4 batch_mode=strided stride=640,160,64,64")
+        for _ in range(3):
+            trace.step(LAYER, HEAD)
+            trace.body.append("call scores a=0x70 b=0x71 d=0x72 kernels=1 name=g ns=1000")
+            trace.body.append("launch softmax kernels=1 ns=1000")
+            trace.body.append("call values a=0x73 b=0x72 d=0x74 kernels=1 name=g ns=1000")
+        device = self.device([trace], LLAMA)
+        self.assertEqual((device["attention"]["naive_times"], device["attention"]["naive_time_ns"]), (3, 6000))
+        self.assertEqual((device["extra_weights"], device["share"]), ([], [1, 1]))
+        self.assertIn("ran 3 times as two batched GEMMs", self.text)
 
     def write_checkpoint(self, name, tensors):
         header, at = {}, 0

@@ -41,3 +41,8 @@ esac
 "$build/bin/rooftap" report --json "$scratch/session" >"$scratch/report.json"
 "$build/bin/rooftap" report "$scratch/session"
 python3 "$here/compare.py" "$scratch"/ledger-* "$scratch/report.json"
+case " $* " in
+*" --layers "* | *" --model none "*) ;; # another model than check_books.py's
+*" --model llama "*) python3 -B "$here/check_books.py" "$build/bin/rooftap" "$scratch/session" llama ;;
+*) python3 -B "$here/check_books.py" "$build/bin/rooftap" "$scratch/session" qwen2 ;;
+esac
