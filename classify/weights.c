@@ -265,7 +265,32 @@ static double bounded_by_time(const struct operator_row *op, double saved_ns)
     return op->timed && op->kernels && saved_ns > above_ns ? fmax(0, above_ns) : saved_ns;
 }
 
-/* Partial sums are written and read; of all numbers of splits up to one wave the best. */
+static double split_ns(const struct session *session, const struct weight_row *weight, const struct operator_row *op,
+                       double splits)
+{
+    double sums = (double)op->work.m * (double)op->work.n * (double)op->work.batch * PARTIAL_SUM_BYTES * 2;
+    double fill = roof_fill(splits * (double)op->widest_blocks, weight->sm_count);
+    return roof_filled_ns(session, weight->device, weight->path, fill, op->work.flops, op->work.bytes + splits * sums);
+}
+
+/* Partial sums are written and read. Of all numbers of splits up to one wave, and no more than K has elements, the best:
+ * up to it the compute time falls, from there on the sums' bytes raise the time. */
+static double best_split_ns(const struct session *session, const struct weight_row *weight,
+                            const struct operator_row *op)
+{
+    double low = 2, high = fmin(floor(weight->sm_count / (double)op->widest_blocks), (double)op->work.k);
+    if (high < low)
+        return INFINITY;
+    while (low < high) {
+        double middle = floor((low + high) / 2);
+        if (split_ns(session, weight, op, middle + 1) < split_ns(session, weight, op, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return split_ns(session, weight, op, low);
+}
+
 static double saved_by_splitting(const struct session *session, const struct weight_row *weight)
 {
     double saved = 0;
@@ -274,22 +299,16 @@ static double saved_by_splitting(const struct session *session, const struct wei
         return NAN;
     for (size_t i = 0; i < weight->operator_count; i++) {
         const struct operator_row *op = operator_at(session, weight, i);
-        double fill = roof_fill_of_operator(session, op), blocks = (double)op->widest_blocks;
-        double flops = op->work.flops, bytes = op->work.bytes;
-        double sums = (double)op->work.m * (double)op->work.n * (double)op->work.batch * PARTIAL_SUM_BYTES * 2;
         if (op->persistent)
             continue;
         if (!op->widest_blocks)
             return NAN;
         judged = true;
-        if (blocks >= weight->sm_count)
+        if (op->widest_blocks >= (uint64_t)weight->sm_count)
             continue;
-        double now = roof_filled_ns(session, weight->device, weight->path, fill, flops, bytes), best = now;
-        for (double splits = 2; splits * blocks <= weight->sm_count; splits++) {
-            double split_fill = roof_fill(splits * blocks, weight->sm_count);
-            best = fmin(
-                best, roof_filled_ns(session, weight->device, weight->path, split_fill, flops, bytes + splits * sums));
-        }
+        double fill = roof_fill_of_operator(session, op);
+        double now = roof_filled_ns(session, weight->device, weight->path, fill, op->work.flops, op->work.bytes);
+        double best = fmin(now, best_split_ns(session, weight, op));
         saved += bounded_by_time(op, (double)executions_of(op) * (now - best));
     }
     return judged ? saved : NAN;
@@ -319,8 +338,11 @@ static void find_savings(const struct session *session, struct weight_row *weigh
         [WEIGHT_8_BIT] = saved_by_bits(session, weight, 8, no_scales),
         [WEIGHT_4_BIT] = saved_by_bits(session, weight, 4, scales_of_4_bit),
     };
-    for (int c = 0; c < WEIGHT_CHANGE_COUNT; c++)
+    for (int c = 0; c < WEIGHT_CHANGE_COUNT; c++) {
         weight->saved_ns[c] = roof_saved_ns(session, weight->device, saved[c]);
+        if (weight->time_ns > 0 && weight->saved_ns[c] > (double)weight->time_ns) /* faster than its roof as it is */
+            weight->saved_ns[c] = (double)weight->time_ns;
+    }
 }
 
 /* A group's saving in equal parts to its calls, so that the weights' sum is the groups'. Groups come most saved first. */
