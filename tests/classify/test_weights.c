@@ -223,6 +223,19 @@ static void test_persistent(void **state)
 }
 
 /* No more than the device was busy. */
+/* Five calls of 300 ns, 2.04 us each at the roof: what batching (10.2 - 2.2 us) and half the weight (5 us) would save there is
+ * more than they took. */
+static void test_own_time_bounds(void **state)
+{
+    (void)state;
+    struct operator_row operators[] = {product(10, 1000, 1000, 1, 5, 300, 100)};
+    struct session session = session_of(operators, 1);
+    weights_find(&session);
+    assert_true(session.weights[0].saved_ns[WEIGHT_BATCH] == 1500);
+    assert_true(session.weights[0].saved_ns[WEIGHT_8_BIT] == 1500);
+    weights_free(&session);
+}
+
 static void test_busy_time_bounds(void **state)
 {
     (void)state;
@@ -341,12 +354,19 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_rows),        cmocka_unit_test(test_percentiles),
-        cmocka_unit_test(test_few_rows),         cmocka_unit_test(test_never),
-        cmocka_unit_test(test_not_known),        cmocka_unit_test(test_persistent),
-        cmocka_unit_test(test_busy_time_bounds), cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_siblings),         cmocka_unit_test(test_siblings_of_a_graph),
-        cmocka_unit_test(test_attention),        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_percentiles),
+        cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_never),
+        cmocka_unit_test(test_not_known),
+        cmocka_unit_test(test_persistent),
+        cmocka_unit_test(test_own_time_bounds),
+        cmocka_unit_test(test_busy_time_bounds),
+        cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_siblings),
+        cmocka_unit_test(test_siblings_of_a_graph),
+        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
