@@ -29,6 +29,7 @@
 struct record_options {
     const char *folder;
     const char *simulate;
+    const char *simulate_cuda;
     struct option_list sim_options;
     const char *timing;
     bool no_clocks;
@@ -42,6 +43,7 @@ struct recording {
     struct session_folder session;
     struct layout layout;
     struct program program;
+    bool program_found;
     struct environment environment;
     struct clock_sampler sampler;
     struct target target;
@@ -79,9 +81,9 @@ static bool find_gpu(struct recording *recording)
 {
     const struct record_options *options = recording->options;
     if (!options->simulate) {
-        if (options->sim_options.count == 0)
+        if (options->sim_options.count == 0 && !options->simulate_cuda)
             return true;
-        message_error(COMMAND, "--sim-option needs --simulate GPU");
+        message_error(COMMAND, "%s needs --simulate GPU", options->simulate_cuda ? "--simulate-cuda" : "--sim-option");
         return false;
     }
     recording->gpu = gpu_names_find(options->simulate, COMMAND);
@@ -112,7 +114,11 @@ static bool fill_environment(struct recording *recording)
         message_error(COMMAND, "out of memory");
         return false;
     }
-    return !recording->gpu || simulation_prepare(environment, &recording->layout, recording->session.folder, COMMAND);
+    if (!recording->gpu)
+        return true;
+    const char *major = recording->options->simulate_cuda;
+    return simulation_prepare(environment, &recording->layout, recording->session.folder,
+                              major ? atoi(major) : recording->program.cuda_major, COMMAND);
 }
 
 /* The ROOFTAP_ variables as the target gets them, ROOFTAP_DIR left out: folders may be moved. */
@@ -131,7 +137,7 @@ static json_t *settings_of(const struct environment *environment)
 
 static void examine_target(struct recording *recording)
 {
-    if (!program_examine(&recording->program, recording->argv[0]))
+    if (!recording->program_found)
         return;
     const char *obstacle = program_obstacle(&recording->program);
     if (obstacle)
@@ -186,6 +192,7 @@ static bool prepare(struct recording *recording)
             return false;
         session_folder_add_file(session, SIMULATION_DEVICE_FILE);
     }
+    recording->program_found = program_examine(&recording->program, recording->argv[0]);
     if (!fill_environment(recording))
         return false;
     examine_target(recording);
@@ -260,6 +267,7 @@ int cmd_record(int argc, char **argv)
     static const struct option_row rows[] = {
         {"output",     'o', OPTION_TEXT,   &options.folder,      "DIR",       "session folder; without it ./rooftap-<UTC time>-<pid>"},
         {"simulate",   's', OPTION_TEXT,   &options.simulate,    "GPU",       "run on a simulated GPU: a name that 'rooftap gpus' lists"},
+        {"simulate-cuda", 0, OPTION_CHOICE, &options.simulate_cuda, "12|13", "CUDA's major on the simulated GPU; without it that of COMMAND's libraries, else the newest"},
         {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
         {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
         {"no-clocks",   0,  OPTION_FLAG,   &options.no_clocks,   NULL,        "don't note the GPU's clocks beside the run (with NVML, from a process of its own)"},

@@ -106,6 +106,35 @@ static bool has_static_cuda_runtime(const struct image *image, const Elf64_Ehdr 
     return true;
 }
 
+/* CUDA's libraries carry their major in the name: libcudart.so.12, libcublas.so.12. Before 12 the runtime had more. */
+static int major_of_library(const char *name)
+{
+    static const char *const stems[] = {"libcudart.so.", "libcublas.so.", "libcublasLt.so.", "libcupti.so."};
+    for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++)
+        if (strncmp(name, stems[i], strlen(stems[i])) == 0)
+            return atoi(name + strlen(stems[i]));
+    return 0;
+}
+
+static int linked_cuda_major(const struct image *image, const Elf64_Ehdr *header)
+{
+    const Elf64_Shdr *sections = table_at(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
+    if (!sections || header->e_shentsize != sizeof *sections)
+        return 0;
+    for (int i = 0; i < header->e_shnum; i++) {
+        if (sections[i].sh_type != SHT_DYNAMIC || sections[i].sh_link >= header->e_shnum)
+            continue;
+        const Elf64_Dyn *dynamic = table_at(image, sections[i].sh_offset, sections[i].sh_size);
+        for (uint64_t d = 0; dynamic && d < sections[i].sh_size / sizeof *dynamic; d++) {
+            const char *name = text_at(image, sections[sections[i].sh_link].sh_offset + dynamic[d].d_un.d_val);
+            int major = dynamic[d].d_tag == DT_NEEDED && name ? major_of_library(name) : 0;
+            if (major)
+                return major;
+        }
+    }
+    return 0;
+}
+
 /* The dynamic loader itself has no interpreter either, but it has a name. */
 static bool is_static(const struct image *image, const Elf64_Ehdr *header)
 {
@@ -142,6 +171,7 @@ static void examine_elf(struct program *program, const struct image *image)
         return;
     program->statically_linked = is_static(image, header);
     program->static_cuda_runtime = has_static_cuda_runtime(image, header);
+    program->cuda_major = linked_cuda_major(image, header);
 }
 
 static bool is_privileged(const char *path, const struct stat *status)

@@ -14,6 +14,7 @@ struct program {
     bool statically_linked;   /* no dynamic loader, so no LD_PRELOAD */
     bool privileged;          /* runs as another user or with capabilities: the loader drops LD_PRELOAD */
     bool static_cuda_runtime; /* CUDA's runtime is inside, not in libcudart.so */
+    int cuda_major;           /* of the runtime or cuBLAS that it is linked with; 0: with none */
 };
 
 /* False if no such program was found; exec will tell why. */

@@ -23,10 +23,14 @@ static const struct {
     {"fp64", GPU_PATH_FP64}, {"fp8",  GPU_PATH_FP8_E4M3}, {"int8", GPU_PATH_INT8}, {"fp4",  GPU_PATH_FP4_E2M1},
 };
 
-/* Preloaded as far as they exist, in this order: what others need comes first. */
-static const char *const preloaded[] = {
-    "libcuda.so.", "libcudart.so.", "libcublasLt.so.", "libcublas.so.", "libcudnn.so.", "libcupti.so.",
-    "libnvidia-ml.so.",
+/* Preloaded as far as they exist, in this order: what others need comes first. Of those that have a major of CUDA in their
+ * name only one major's: with two, a lookup without a version would find the first one's functions for programs of both. */
+static const struct {
+    const char *stem;
+    bool of_major;
+} preloaded[] = {
+    {"libcuda.so.",  false}, {"libcudart.so.", true}, {"libcublasLt.so.",   true}, {"libcublas.so.", true},
+    {"libcudnn.so.", false}, {"libcupti.so.",  true}, {"libnvidia-ml.so.", false},
 };
 /* clang-format on */
 
@@ -94,7 +98,22 @@ bool simulation_write_device(const char *folder, const struct gpu_spec *gpu, con
     return false;
 }
 
-static bool preload(struct environment *environment, const char *folder, const char *stem, int *found)
+/* The newest runtime that there is; 0: none. */
+static int newest_major(const char *folder)
+{
+    static const char stem[] = "libcudart.so.";
+    int newest = 0;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        if (strncmp(entry->d_name, stem, sizeof stem - 1) == 0 && atoi(entry->d_name + sizeof stem - 1) > newest)
+            newest = atoi(entry->d_name + sizeof stem - 1);
+    if (directory)
+        closedir(directory);
+    return newest;
+}
+
+/* MAJOR: of the number after STEM; 0: any. */
+static bool preload(struct environment *environment, const char *folder, const char *stem, int major, int *found)
 {
     bool good = true;
     DIR *directory = opendir(folder);
@@ -106,6 +125,8 @@ static bool preload(struct environment *environment, const char *folder, const c
         /* The SONAME has one number; a development link has none, a full version more. */
         if (strncmp(entry->d_name, stem, length) != 0 || strchr(entry->d_name + length, '.'))
             continue;
+        if (major && atoi(entry->d_name + length) != major)
+            continue;
         if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= PATH_MAX)
             continue;
         good = environment_append(environment, "LD_PRELOAD", path);
@@ -116,17 +137,27 @@ static bool preload(struct environment *environment, const char *folder, const c
 }
 
 bool simulation_prepare(struct environment *environment, const struct layout *layout, const char *folder,
-                        const char *command)
+                        int cuda_major, const char *command)
 {
     char device[PATH_MAX];
-    int found = 0;
+    int found = 0, of_major = 0;
+    if (!cuda_major)
+        cuda_major = newest_major(layout->simulator_folder);
     if (snprintf(device, sizeof device, "%s/" SIMULATION_DEVICE_FILE, folder) >= PATH_MAX)
         return false;
     bool good = environment_set(environment, "SIMGPU_DEVICE", device) &&
                 environment_prepend(environment, "LD_LIBRARY_PATH", layout->simulator_folder);
     for (size_t i = 0; good && i < sizeof preloaded / sizeof preloaded[0]; i++)
-        good = preload(environment, layout->simulator_folder, preloaded[i], &found);
-    if (good && found == 0) {
+        good = preload(environment, layout->simulator_folder, preloaded[i].stem, preloaded[i].of_major ? cuda_major : 0,
+                       preloaded[i].of_major ? &of_major : &found);
+    if (good && found && !of_major) {
+        message_error(command,
+                      "no stand-in libraries of CUDA %d in '%s'; build rooftap with that major in "
+                      "-DROOFTAP_SIM_CUDA_MAJORS",
+                      cuda_major, layout->simulator_folder);
+        return false;
+    }
+    if (good && found + of_major == 0) {
         message_error(command, "no stand-in libraries in '%s'; build rooftap with -DROOFTAP_SIM=ON",
                       layout->simulator_folder);
         return false;
@@ -150,7 +181,7 @@ void simulation_examine(const struct program *program, const char *command)
 static bool is_stand_in_name(const char *base)
 {
     for (size_t i = 0; i < sizeof preloaded / sizeof preloaded[0]; i++)
-        if (strncmp(base, preloaded[i], strlen(preloaded[i])) == 0)
+        if (strncmp(base, preloaded[i].stem, strlen(preloaded[i].stem)) == 0)
             return true;
     return false;
 }

@@ -22,9 +22,10 @@ bool simulation_possible(const struct gpu_spec *gpu);
  * printed. */
 bool simulation_write_device(const char *folder, const struct gpu_spec *gpu, const struct option_list *overrides,
                              const char *command);
-/* Puts the stand-ins in the target's way. False: one line has been printed. */
+/* Puts the stand-ins of one CUDA major in the target's way; those of the others can be found too, by their SONAMEs. 0: the
+ * newest that there are. False: one line has been printed. */
 bool simulation_prepare(struct environment *environment, const struct layout *layout, const char *folder,
-                        const char *command);
+                        int cuda_major, const char *command);
 /* One line if PROGRAM can't be simulated. */
 void simulation_examine(const struct program *program, const char *command);
 
