@@ -268,6 +268,13 @@ void sum_add(uint64_t *sum, uint64_t more)
     *sum = *sum > INT64_MAX || more > INT64_MAX - *sum ? INT64_MAX : *sum + more;
 }
 
+/* A node that the program built itself has no call and lacks none. */
+static bool is_unowned_replay(const struct trace_kernel *kernel)
+{
+    bool built = kernel->join == TRACE_JOIN_GRAPH_NODE && kernel->call_id == 0;
+    return kernel->owner == TRACE_OWNER_NONE && kernel->graph_id && !built;
+}
+
 static void add_kernel(struct operator_join *join, const struct trace_kernel *kernel)
 {
     if (!times_are_possible(kernel->start_ns, kernel->end_ns)) {
@@ -284,7 +291,7 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     bool of_call = kernel->owner == TRACE_OWNER_CALL && kernel->owner_id;
     if (kernel->owner == TRACE_OWNER_NONE)
         join->kernels_without_owner++;
-    if (kernel->owner == TRACE_OWNER_NONE && kernel->graph_id) {
+    if (is_unowned_replay(kernel)) {
         join->graph_kernels_unowned++;
         sum_add(&join->graph_time_unowned_ns, duration);
     }

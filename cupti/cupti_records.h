@@ -35,6 +35,8 @@ struct cupti_kernel_record { /* CUpti_ActivityKernel5, the prefix of 6 to 13 */
     uint32_t graph_id;
 };
 
+enum { CUPTI_SOURCE_NODE_OFFSET = 240 }; /* sourceGraphNodeId, where CUPTI_FIELDS_SOURCE_GRAPH is set */
+
 struct cupti_memcpy_record { /* CUpti_ActivityMemcpy5, the prefix of 6 and 7 */
     uint32_t kind;
     uint8_t copy_kind, source_kind, destination_kind, flags;

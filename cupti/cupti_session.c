@@ -11,6 +11,7 @@
 #include "cupti/activity_buffers.h"
 #include "cupti/cupti_library.h"
 #include "cupti/cupti_versions.h"
+#include "cupti/graph_events.h"
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
 #include "trace/trace_writer.h"
@@ -22,6 +23,7 @@ static bool is_external;
 static bool sees_launches;
 static _Atomic int launched;
 static _Atomic int used;
+static bool follows_graphs;
 static _Atomic int calls_launch;
 
 /* ---- callbacks ---- */
@@ -35,14 +37,32 @@ static void note_launched(void)
         atomic_store_explicit(&used, 1, memory_order_relaxed);
 }
 
-static void on_launch(void *user, int domain, uint32_t cbid, const void *data)
+static bool is_launch(uint32_t cbid)
 {
-    (void)user, (void)domain, (void)cbid;
-    const struct cupti_callback_data *call = data;
-    if (call->callback_site != CUPTI_SITE_ENTER)
-        return;
+    switch (cbid) {
+    case CUPTI_CBID_cuLaunchKernel:
+    case CUPTI_CBID_cuLaunchKernel_ptsz:
+    case CUPTI_CBID_cuLaunchCooperativeKernel:
+    case CUPTI_CBID_cuLaunchCooperativeKernel_ptsz:
+    case CUPTI_CBID_cuLaunchKernelEx:
+    case CUPTI_CBID_cuLaunchKernelEx_ptsz:
+    case CUPTI_CBID_cuGraphLaunch:
+    case CUPTI_CBID_cuGraphLaunch_ptsz:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void on_launch(const struct cupti_callback_data *call)
+{
     struct kernel_timing_context *context = &kernel_timing_context;
+    if (call->callback_site != CUPTI_SITE_ENTER) {
+        context->launched = NULL;
+        return;
+    }
     if (context->call_id) {
+        context->launched = call->symbol_name;
         context->launches = context->last_launch ? context->launches + 1 : 1;
         launch_join_note(call->correlation_id, context->call_id, &context->last_launch);
         if (!atomic_load_explicit(&calls_launch, memory_order_relaxed))
@@ -52,6 +72,17 @@ static void on_launch(void *user, int domain, uint32_t cbid, const void *data)
         launch_join_note(call->correlation_id, 0, &no_chain);
     }
     note_launched();
+}
+
+static void on_callback(void *user, int domain, uint32_t cbid, const void *data)
+{
+    (void)user;
+    if (__builtin_expect(domain == CUPTI_DOMAIN_RESOURCE, 0))
+        graph_events_resource(cbid, data);
+    else if (__builtin_expect(domain != CUPTI_DOMAIN_DRIVER_API || !is_launch(cbid), 0))
+        graph_events_call(domain, cbid, data);
+    else
+        on_launch(data);
 }
 
 static void on_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
@@ -86,8 +117,9 @@ static void note_on(const char *remark)
     bool exact = false;
     uint64_t before = __atomic_load_n(&trace_writer_counters()->calls_before_timing, __ATOMIC_RELAXED);
     const struct cupti_version *version = cupti_version_find(api_version, &exact);
-    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s%s",
+    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s%s%s",
                version->cuda, exact ? "" : " or newer", cupti.path, cupti.how, remark,
+               follows_graphs ? "" : ", nodes of graphs are not told: kernels of graphs stand under their names",
                before ? ", not from the first call on: CUDA was not ready, or a stream captured" : "");
 }
 
@@ -146,11 +178,12 @@ static const char *enable_join(enum kernel_timing_join join)
 static enum cupti_session_outcome subscribe(enum kernel_timing_join join)
 {
     /* One subscriber a process, and never a second try: if another tool is there, it stays undisturbed. */
-    int result = cupti.cuptiSubscribe(&subscriber, on_launch, NULL);
+    int result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
     if (result != CUPTI_OK)
         return refuse_result("cuptiSubscribe", result);
     /* Callbacks before activities: of a kernel that is recorded the launch was seen. */
     sees_launches = join != KERNEL_TIMING_JOIN_EXTERNAL && switch_callbacks(true) > 0;
+    follows_graphs = graph_events_enable(&cupti, subscriber);
     const char *remark = "";
     enum cupti_session_outcome outcome = enable_activities(&remark);
     if (outcome != CUPTI_SESSION_STARTED) {
@@ -158,7 +191,9 @@ static enum cupti_session_outcome subscribe(enum kernel_timing_join join)
         return outcome;
     }
     const char *join_remark = enable_join(join);
-    kernel_records_open(&cupti, is_external, sees_launches && join == KERNEL_TIMING_JOIN_AUTO);
+    bool exact = false;
+    kernel_records_open(&cupti, cupti_version_find(api_version, &exact), is_external,
+                        sees_launches && join == KERNEL_TIMING_JOIN_AUTO);
     note_on(*join_remark ? join_remark : remark);
     return CUPTI_SESSION_STARTED;
 }

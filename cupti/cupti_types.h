@@ -22,7 +22,7 @@ enum cupti_result {
     CUPTI_UNKNOWN = 999,
 };
 
-enum cupti_domain { CUPTI_DOMAIN_DRIVER_API = 1 };
+enum cupti_domain { CUPTI_DOMAIN_DRIVER_API = 1, CUPTI_DOMAIN_RUNTIME_API = 2, CUPTI_DOMAIN_RESOURCE = 3 };
 enum cupti_site { CUPTI_SITE_ENTER = 0, CUPTI_SITE_EXIT = 1 };
 
 enum cupti_kind {
@@ -46,6 +46,32 @@ enum cupti_driver_cbid {
     CUPTI_CBID_cuLaunchKernelEx = 652,          CUPTI_CBID_cuLaunchKernelEx_ptsz = 653,
     CUPTI_CBID_cuGraphLaunch = 514,             CUPTI_CBID_cuGraphLaunch_ptsz = 515,
 };
+
+/* Calls that make executables of graphs and change them. The runtime's make the driver's inside, with the same correlation
+ * id, but no document promises that. */
+enum cupti_graph_cbid {
+    CUPTI_CBID_cuGraphInstantiate = 513,           CUPTI_CBID_cuGraphInstantiate_v2 = 578,
+    CUPTI_CBID_cuGraphInstantiateWithFlags = 643,
+    CUPTI_CBID_cuGraphInstantiateWithParams = 656, CUPTI_CBID_cuGraphInstantiateWithParams_ptsz = 657,
+    CUPTI_CBID_cuGraphExecUpdate = 561,            CUPTI_CBID_cuGraphExecUpdate_v2 = 696,
+};
+enum cupti_runtime_cbid {
+    CUPTI_CBID_cudaGraphInstantiate_v10000 = 310,  CUPTI_CBID_cudaGraphInstantiate_v12000 = 443,
+    CUPTI_CBID_cudaGraphInstantiateWithFlags = 418,
+    CUPTI_CBID_cudaGraphInstantiateWithParams = 436, CUPTI_CBID_cudaGraphInstantiateWithParams_ptsz = 437,
+    CUPTI_CBID_cudaGraphExecUpdate = 335,
+};
+
+enum cupti_resource_cbid {
+    CUPTI_CBID_GRAPHNODE_CREATED = 13,
+    CUPTI_CBID_GRAPHNODE_DESTROY_STARTING = 14,
+    CUPTI_CBID_GRAPHEXEC_DESTROY_STARTING = 19,
+    CUPTI_CBID_GRAPHNODE_CLONED = 20,
+    CUPTI_CBID_GRAPH_NODE_UPDATED = 22, /* from CUDA 13.0 */
+};
+
+/* CUgraphNodeType: those whose nodes lie in a graph of their own. */
+enum cupti_node_type { CUPTI_NODE_GRAPH = 4, CUPTI_NODE_CONDITIONAL = 13 };
 /* clang-format on */
 
 struct cupti_callback_data {
@@ -61,6 +87,26 @@ struct cupti_callback_data {
 };
 _Static_assert(offsetof(struct cupti_callback_data, correlation_id) == 64, "correlationId");
 _Static_assert(sizeof(struct cupti_callback_data) == 72, "callback data");
+
+struct cupti_graph_data { /* CUpti_GraphData */
+    void *graph, *original_graph;
+    void *node, *original_node;
+    uint32_t node_type;
+    void *dependency;
+    void *graph_exec;
+};
+struct cupti_resource_data { /* CUpti_ResourceData */
+    void *context;
+    void *handle;
+    const struct cupti_graph_data *graph;
+};
+_Static_assert(offsetof(struct cupti_graph_data, node_type) == 32, "nodeType");
+_Static_assert(offsetof(struct cupti_graph_data, graph_exec) == 48, "graphExec");
+_Static_assert(sizeof(struct cupti_graph_data) == 56 && sizeof(struct cupti_resource_data) == 24, "resource data");
+
+struct cupti_graph_update_params { /* what all forms of cuGraphExecUpdate's and cudaGraphExecUpdate's begin with */
+    void *exec, *graph;
+};
 
 typedef void cupti_callback(void *user, int domain, uint32_t cbid, const void *data);
 typedef void cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records);

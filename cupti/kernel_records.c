@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 
 #include "cupti/cupti_session.h"
+#include "cupti/cupti_versions.h"
+#include "cupti/graph_nodes.h"
 #include "cupti/launch_join.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
@@ -15,12 +17,18 @@ enum { WAITING_MAX = 4096, EVICTED_AT_ONCE = WAITING_MAX / 4, MISMATCHES_ENOUGH 
 static const uint64_t waiting_at_most_ns = 2000000000;
 static const uint64_t patience_ns = 200000000; /* for the trace to get new blocks, a buffer */
 
-struct waiting_kernel {
+struct timed_kernel {
     struct trace_kernel kernel; /* filled but for the join */
+    uint64_t source_node_id;    /* of a graph, 0: not known */
+};
+
+struct waiting_kernel {
+    struct timed_kernel timed;
     uint64_t since_ns;
 };
 
 static const struct cupti_library *cupti;
+static bool has_source_nodes; /* this CUPTI's kernel records do */
 static bool external_join;
 static uint64_t external_since_ns;
 static bool watching; /* no id has matched a launch callback yet */
@@ -45,10 +53,14 @@ bool kernel_records_reserve(void)
     return waiting != NULL;
 }
 
-void kernel_records_open(const struct cupti_library *library, bool external, bool watch)
+void kernel_records_open(const struct cupti_library *library, const struct cupti_version *version, bool external,
+                         bool watch)
 {
     cupti = library;
+    has_source_nodes = (version->fields & CUPTI_FIELDS_SOURCE_GRAPH) != 0;
     external_join = external;
+    if (external)
+        graph_nodes_distrust_ids();
     watching = watch;
 }
 
@@ -66,6 +78,7 @@ void kernel_records_go_external(uint64_t since_ns)
 {
     external_join = true;
     external_since_ns = since_ns;
+    graph_nodes_distrust_ids();
 }
 
 uint64_t kernel_records_seen(void)
@@ -125,25 +138,66 @@ static bool write_record(enum trace_record_type type, const void *content, size_
     return true;
 }
 
-static void write_kernel(struct trace_kernel *kernel, enum launch_join_result result, const struct launch_owner *owner)
+/* What is known of a kernel's call. */
+struct found_owner {
+    struct launch_owner launch;
+    enum launch_join_result result;
+    enum trace_join join;
+};
+
+/* A node without a call is the program's own: there is no call to be found. */
+static bool is_settled(const struct found_owner *found)
 {
-    kernel->call_id = owner->call_id;
-    kernel->join = owner->call_id == 0 ? TRACE_JOIN_NONE : external_join ? TRACE_JOIN_EXTERNAL : TRACE_JOIN_CORRELATION;
-    /* The kernels of a graph share the launch's correlation id: the launch is known, what each of them is is not. */
-    bool owned = result == LAUNCH_JOIN_FOUND && kernel->graph_id == 0;
-    kernel->owner = owned ? owner->owner : TRACE_OWNER_NONE;
-    kernel->owner_id = owned ? owner->owner_id : 0;
-    if (write_record(TRACE_RECORD_KERNEL, kernel, sizeof *kernel) && !owned) /* of those in the trace */
+    return found->result == LAUNCH_JOIN_FOUND ||
+           (found->join == TRACE_JOIN_GRAPH_NODE && found->result == LAUNCH_JOIN_NONE && found->launch.call_id == 0);
+}
+
+static void write_kernel(struct trace_kernel *kernel, const struct found_owner *found)
+{
+    bool owned = found->result == LAUNCH_JOIN_FOUND;
+    kernel->call_id = found->launch.call_id;
+    kernel->join = found->join;
+    kernel->owner = owned ? found->launch.owner : TRACE_OWNER_NONE;
+    kernel->owner_id = owned ? found->launch.owner_id : 0;
+    if (write_record(TRACE_RECORD_KERNEL, kernel, sizeof *kernel) && !is_settled(found)) /* of those in the trace */
         count(&trace_writer_counters()->kernels_unjoined, 1);
 }
 
-static enum launch_join_result find_owner(const struct trace_kernel *kernel, struct launch_owner *owner)
+/* CUPTI of 13.4 and later names the captured node itself, the last one if the executable was updated. */
+static enum launch_join_result find_node(const struct timed_kernel *timed, struct launch_owner *owner)
+{
+    const struct trace_kernel *k = &timed->kernel;
+    enum launch_join_result result = LAUNCH_JOIN_UNSEEN;
+    if (timed->source_node_id)
+        result = graph_nodes_find(timed->source_node_id, k->correlation_id, k->name_id, owner);
+    return result == LAUNCH_JOIN_UNSEEN ? graph_nodes_find(k->graph_node_id, k->correlation_id, k->name_id, owner)
+                                        : result;
+}
+
+static enum launch_join_result find_launch(const struct trace_kernel *kernel, struct launch_owner *owner)
 {
     if (!external_join)
         return launch_join_find(kernel->correlation_id, owner);
     enum launch_join_result result = launch_join_external_find(kernel->correlation_id, owner);
     bool may_come = result == LAUNCH_JOIN_UNSEEN && kernel->start_ns >= external_since_ns; /* in another buffer */
     return may_come ? LAUNCH_JOIN_PENDING : result;
+}
+
+static struct found_owner find_owner(const struct timed_kernel *timed)
+{
+    struct found_owner found = {.join = TRACE_JOIN_GRAPH_NODE, .result = LAUNCH_JOIN_UNSEEN};
+    if (timed->kernel.graph_id)
+        found.result = find_node(timed, &found.launch);
+    if (found.result != LAUNCH_JOIN_UNSEEN)
+        return found;
+    found.result = find_launch(&timed->kernel, &found.launch);
+    found.join = found.launch.call_id == 0 ? TRACE_JOIN_NONE
+                 : external_join           ? TRACE_JOIN_EXTERNAL
+                                           : TRACE_JOIN_CORRELATION;
+    /* The kernels of a graph share the launch's correlation id: the launch is known, what each of them is is not. */
+    if (timed->kernel.graph_id && found.result == LAUNCH_JOIN_FOUND)
+        found.result = LAUNCH_JOIN_NONE;
+    return found;
 }
 
 static void watch(enum launch_join_result result)
@@ -157,27 +211,25 @@ static void watch(enum launch_join_result result)
 static void evict_oldest(void)
 {
     for (unsigned i = 0; i < EVICTED_AT_ONCE; i++) {
-        struct launch_owner owner;
-        find_owner(&waiting[i].kernel, &owner);
-        write_kernel(&waiting[i].kernel, LAUNCH_JOIN_NONE, &owner);
+        struct found_owner found = find_owner(&waiting[i].timed);
+        write_kernel(&waiting[i].timed.kernel, &found);
     }
     waiting_count -= EVICTED_AT_ONCE;
     memmove(&waiting[0], &waiting[EVICTED_AT_ONCE], waiting_count * sizeof *waiting);
 }
 
-static void join_kernel(struct trace_kernel *kernel)
+static void join_kernel(struct timed_kernel *timed)
 {
-    struct launch_owner owner;
-    enum launch_join_result result = find_owner(kernel, &owner);
-    if (watching)
-        watch(result);
-    if (result != LAUNCH_JOIN_PENDING) {
-        write_kernel(kernel, result, &owner);
+    struct found_owner found = find_owner(timed);
+    if (watching && found.join != TRACE_JOIN_GRAPH_NODE) /* a node says nothing of launches' ids */
+        watch(found.result);
+    if (found.result != LAUNCH_JOIN_PENDING) {
+        write_kernel(&timed->kernel, &found);
         return;
     }
     if (waiting_count == WAITING_MAX)
         evict_oldest();
-    waiting[waiting_count].kernel = *kernel;
+    waiting[waiting_count].timed = *timed;
     waiting[waiting_count++].since_ns = clock_monotonic_ns();
 }
 
@@ -187,12 +239,11 @@ unsigned kernel_records_retry(bool last)
     unsigned kept = 0;
     patience_until_ns = now_ns + patience_ns;
     for (unsigned i = 0; i < waiting_count; i++) {
-        struct launch_owner owner;
-        enum launch_join_result result = find_owner(&waiting[i].kernel, &owner);
-        if (result == LAUNCH_JOIN_PENDING && !last && now_ns - waiting[i].since_ns < waiting_at_most_ns)
+        struct found_owner found = find_owner(&waiting[i].timed);
+        if (found.result == LAUNCH_JOIN_PENDING && !last && now_ns - waiting[i].since_ns < waiting_at_most_ns)
             waiting[kept++] = waiting[i];
         else
-            write_kernel(&waiting[i].kernel, result, &owner);
+            write_kernel(&waiting[i].timed.kernel, &found);
     }
     return waiting_count = kept;
 }
@@ -203,6 +254,14 @@ static bool times_are_possible(uint64_t start_ns, uint64_t end_ns)
     return start_ns != 0 && end_ns >= start_ns && end_ns >> 63 == 0;
 }
 
+static uint64_t source_node_of(const struct cupti_kernel_record *r)
+{
+    uint64_t id = 0;
+    if (r->graph_id && has_source_nodes)
+        memcpy(&id, (const char *)r + CUPTI_SOURCE_NODE_OFFSET, sizeof id);
+    return id;
+}
+
 static void take_kernel(const struct cupti_kernel_record *r)
 {
     if (!times_are_possible(r->start_ns, r->end_ns)) {
@@ -210,7 +269,8 @@ static void take_kernel(const struct cupti_kernel_record *r)
         return;
     }
     struct trace_thread *thread = trace_thread_get();
-    struct trace_kernel kernel = {
+    struct timed_kernel timed = {.source_node_id = source_node_of(r)};
+    timed.kernel = (struct trace_kernel){
         .name_id = r->name && thread ? intern_patiently(thread, r->name) : 0,
         .start_ns = r->start_ns,
         .end_ns = r->end_ns,
@@ -226,7 +286,7 @@ static void take_kernel(const struct cupti_kernel_record *r)
         .static_shared_bytes = (uint32_t)r->static_shared_bytes,
         .dynamic_shared_bytes = (uint32_t)r->dynamic_shared_bytes,
     };
-    join_kernel(&kernel);
+    join_kernel(&timed);
 }
 
 static void take_copy(struct trace_copy copy)

@@ -8,10 +8,12 @@
 #include <stdint.h>
 
 #include "cupti/cupti_library.h"
+#include "cupti/cupti_versions.h"
 
 bool kernel_records_reserve(void); /* maps memory */
 /* EXTERNAL: joined by external correlation ids. WATCH: find out whether ids match those of the launch callbacks at all. */
-void kernel_records_open(const struct cupti_library *library, bool external, bool watch);
+void kernel_records_open(const struct cupti_library *library, const struct cupti_version *version, bool external,
+                         bool watch);
 
 /* Kernels so far, all of them, if those are enough to say that no id matches though calls launch; else 0. */
 uint64_t kernel_records_mismatched(void);

@@ -17,6 +17,7 @@
 #include "cupti/cuda_driver.h"
 #include "cupti/cupti_session.h"
 #include "cupti/device_facts.h"
+#include "cupti/graph_nodes.h"
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
 #include "trace/clock.h"
@@ -174,6 +175,8 @@ void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id)
     uint32_t at_end = context->at_end;
     bool launch_seen = context->last_launch != 0; /* another thread started the timing meanwhile */
     context->at_end = 0;
+    if (at_end & KERNEL_TIMING_NODES)
+        graph_nodes_publish(context->last_node, context->call_id, owner, owner_id);
     if (launch_seen)
         publish(owner, owner_id);
     if (at_end & KERNEL_TIMING_PUSHED)
@@ -207,6 +210,23 @@ static void take_records(bool last)
     }
 }
 
+/* Said once: what a graph's kernels are is then not known, or not of all. */
+static void note_graph_losses(void)
+{
+    static bool refused_noted, distrust_noted;
+    uint64_t refused = graph_nodes_refused();
+    if (refused && !refused_noted)
+        trace_note(trace_thread_get(), TRACE_NOTE_GRAPH_NODES, refused < INT32_MAX ? (int32_t)refused : INT32_MAX,
+                   "more nodes of CUDA graphs than are followed (%d): the kernels of others stand under their names",
+                   GRAPH_NODES_MOST);
+    if (graph_nodes_distrusted() && !distrust_noted)
+        trace_note(trace_thread_get(), TRACE_NOTE_GRAPH_NODES, 0,
+                   "an executable graph was updated in a way that this CUPTI does not tell of: kernels of graphs stand "
+                   "under their names");
+    refused_noted |= refused != 0;
+    distrust_noted |= graph_nodes_distrusted();
+}
+
 /* CUPTI gives back buffers by itself when they are full; a flush also those that are not, as far as their records are
  * complete. While nothing new arrives it is asked less and less often. */
 static void flush_if_due(uint64_t now_ns)
@@ -221,6 +241,8 @@ static void flush_if_due(uint64_t now_ns)
         return;
     cupti_session_flush();
     take_records(false);
+    graph_nodes_drained();
+    note_graph_losses();
     uint64_t seen = kernel_records_seen();
     uint64_t wait_ns = heard || seen != ticking.seen_at_flush ? period_ns : ticking.flush_wait_ns * 2;
     ticking.seen_at_flush = seen;

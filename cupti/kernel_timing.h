@@ -23,13 +23,18 @@ struct kernel_timing_context {
         uint64_t pending; /* 0: neither, and the call's end has nothing to do */
         struct {
             uint32_t last_launch; /* newest table entry made under it, index + 1; 0: none */
-            uint32_t at_end;      /* KERNEL_TIMING_PUSHED, _EARLY, _UNTOLD */
+            uint32_t at_end;      /* KERNEL_TIMING_PUSHED, _EARLY, _UNTOLD, _NODES */
         };
     };
     void *stream;                   /* of an early call */
     uint32_t launches;              /* entries made under it, if there is a last one */
     uint32_t until_look, look_step; /* for the driver, see kernel_timing.c */
-    uint32_t reserved[7];
+    /* Graphs, see graph_events.c. */
+    uint32_t graph_call;  /* correlation id of the call in flight that makes or changes an executable, 0: none */
+    const char *launched; /* kernel of the launch in flight under the call */
+    uint32_t last_node;   /* newest node made under the call, index + 1, if at_end says that there are any */
+    uint32_t graph_state, graph_depth; /* of the call that makes or changes an executable */
+    uint32_t reserved;
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct kernel_timing_context) == 64, "one cache line");
 
@@ -37,6 +42,7 @@ enum {
     KERNEL_TIMING_PUSHED = 1, /* external correlation: an id was */
     KERNEL_TIMING_EARLY = 2,  /* the call began before kernels were timed */
     KERNEL_TIMING_UNTOLD = 4, /* no device was described yet */
+    KERNEL_TIMING_NODES = 8,  /* nodes of a graph were made under it */
 };
 
 #pragma GCC visibility push(hidden)

@@ -14,7 +14,7 @@
 
 #define TRACE_MAGIC 0x0a504154464f4f52ull /* "ROOFTAP\n" */
 #define TRACE_VERSION_MAJOR 1
-#define TRACE_VERSION_MINOR 2
+#define TRACE_VERSION_MINOR 3
 #define TRACE_BLOCK_BYTES 65536u
 #define TRACE_HEADER_BYTES 128u
 #define TRACE_FILE_SUFFIX ".trace"
@@ -153,6 +153,7 @@ enum trace_note_code {
     TRACE_NOTE_SHAPES_OFF = 6,     /* text: which entry point, and why its arguments are not read */
     TRACE_NOTE_TIMING_CUT = 7,     /* text: CUPTI did not answer in time at exit; the last kernels may be missing */
     TRACE_NOTE_JOIN = 8,           /* value: kernels; text: their ids matched no launch, and what is done instead */
+    TRACE_NOTE_GRAPH_NODES = 9,    /* since 1.3: value: nodes, 0: all; text: why they are not followed */
 };
 
 struct trace_note {
@@ -310,6 +311,7 @@ enum trace_join {
     TRACE_JOIN_NONE = 0,         /* no call is known for it */
     TRACE_JOIN_CORRELATION = 1,  /* correlation id seen in a launch callback under a call id */
     TRACE_JOIN_EXTERNAL = 2,     /* CUPTI external correlation */
+    TRACE_JOIN_GRAPH_NODE = 3,   /* since 1.3: by its node. The call is the one that was captured; 0: none, the program built the node */
 };
 enum trace_owner { TRACE_OWNER_NONE = 0, TRACE_OWNER_CALL = 1, TRACE_OWNER_LAUNCH = 2 };
 

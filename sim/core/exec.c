@@ -204,6 +204,7 @@ static int update(struct simgpu_exec *exec, struct simgpu_graph *graph, struct s
             return 1; /* the vendor's "failed for an unexpected reason" */
         work_release(&ours->items[i]->work);
         ours->items[i]->work = copy;
+        notice(SIMGPU_NODE_UPDATED, exec->graph, graph, ours->items[i], theirs->items[i], exec);
     }
     return reason;
 }
@@ -237,7 +238,12 @@ int simgpu_exec_change(struct simgpu_exec *exec, struct simgpu_node *node, const
     core_lock();
     struct simgpu_node *own = own_node(exec, node);
     core_unlock();
-    return own ? simgpu_node_change(own, work) : SIMGPU_INVALID_VALUE;
+    int result = own ? simgpu_node_change(own, work) : SIMGPU_INVALID_VALUE;
+    core_lock();
+    if (!result)
+        notice(SIMGPU_NODE_SET_PARAMS, exec->graph, NULL, own, NULL, exec);
+    core_unlock();
+    return result;
 }
 
 int simgpu_exec_enable(struct simgpu_exec *exec, struct simgpu_node *node, const bool *enable, bool *enabled)

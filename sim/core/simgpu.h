@@ -170,7 +170,9 @@ enum simgpu_graph_event {
     SIMGPU_NODE_CLONED,
     SIMGPU_EXEC_CREATED,
     SIMGPU_EXEC_DESTROYED,
-    SIMGPU_GRAPH_CLONED
+    SIMGPU_GRAPH_CLONED,
+    SIMGPU_NODE_UPDATED,   /* node of an executable; original_node: what it became as */
+    SIMGPU_NODE_SET_PARAMS /* node of an executable */
 };
 struct simgpu_graph;
 struct simgpu_node;

@@ -101,11 +101,15 @@ CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle handle)
     return CUPTI_SUCCESS;
 }
 
+static bool graphs_are_told(uint32_t cbid);
+
 CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                                          CUpti_CallbackId cbid)
 {
     DOOR();
     if (!is_current(handle) || cbid == 0 || cbid >= domain_size(domain))
+        return result_done(CUPTI_ERROR_INVALID_PARAMETER);
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && !graphs_are_told(cbid))
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     atomic_store(&enabled[domain][cbid], enable ? 1 : 0);
     return CUPTI_SUCCESS;
@@ -218,7 +222,26 @@ static const uint32_t graph_cbids[] = {
     [SIMGPU_EXEC_CREATED] = CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
     [SIMGPU_EXEC_DESTROYED] = CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
     [SIMGPU_GRAPH_CLONED] = CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+#if SIM_CUDA_MAJOR >= 13 /* CUPTI has these from 13.0 on */
+    [SIMGPU_NODE_UPDATED] = CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED,
+    [SIMGPU_NODE_SET_PARAMS] = CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
+#else
+    [SIMGPU_NODE_SET_PARAMS] = 0,
+#endif
 };
+
+/* SIMGPU_CUPTI_GRAPHS=off: a CUPTI that tells nothing of graphs. =calls: one that tells nothing of updated nodes, as those
+ * before CUDA 13. */
+static bool graphs_are_told(uint32_t cbid)
+{
+    const char *setting = getenv("SIMGPU_CUPTI_GRAPHS");
+    bool off = setting && !strcmp(setting, "off"), only_calls = setting && !strcmp(setting, "calls");
+
+    for (unsigned i = 0; i < sizeof graph_cbids / sizeof *graph_cbids; i++)
+        if (cbid && graph_cbids[i] == cbid)
+            return !off && !(only_calls && (i == SIMGPU_NODE_UPDATED || i == SIMGPU_NODE_SET_PARAMS));
+    return true;
+}
 
 static void tell_resource(uint32_t cbid, CUpti_ResourceData *resource)
 {
@@ -242,7 +265,8 @@ void callbacks_graph(const struct simgpu_graph_notice *notice)
     data.nodeType = (CUgraphNodeType)notice->node_type;
     data.graphExec = (CUgraphExec)notice->exec;
     resource.resourceDescriptor = &data;
-    tell_resource(graph_cbids[notice->event], &resource);
+    if (graph_cbids[notice->event])
+        tell_resource(graph_cbids[notice->event], &resource);
 }
 
 static const uint32_t resource_cbids[] = {

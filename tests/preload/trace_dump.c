@@ -110,9 +110,10 @@ static void print_kernel(const struct trace_item *item)
 {
     const struct trace_kernel *k = (const void *)item->record;
     printf("{\"record\":\"kernel\",\"name\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"call_id\":%" PRIu64 ",\"owner\":%u,"
-           "\"owner_id\":%" PRIu64 ",\"join\":%u,\"grid\":[%u,%u,%u]}\n",
-           k->name_id, k->end_ns - k->start_ns, k->call_id, k->owner, k->owner_id, k->join, k->grid[0], k->grid[1],
-           k->grid[2]);
+           "\"owner_id\":%" PRIu64 ",\"join\":%u,\"correlation\":%u,\"graph\":%u,\"node\":%" PRIu64
+           ",\"grid\":[%u,%u,%u]}\n",
+           k->name_id, k->end_ns - k->start_ns, k->call_id, k->owner, k->owner_id, k->join, k->correlation_id,
+           k->graph_id, k->graph_node_id, k->grid[0], k->grid[1], k->grid[2]);
 }
 
 static void print_texts(const struct trace_item *item, const char *kind, uint64_t id, int64_t value)

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A node that is created while a call of the application's is in flight in this thread is that call's; one that is cloned
+ * (cudaGraphClone, child graphs, instantiating) is its original's owner's. An executable that is updated in place keeps
+ * its ids: CUPTI tells from CUDA 13.0 on which node became what, before it goes by the nodes' numbers. Inside a capture
+ * nothing is called but CUPTI's getters of ids, which ask no driver. */
+#include "cupti/graph_events.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cupti/graph_nodes.h"
+#include "cupti/kernel_timing.h"
+#include "trace/trace.h"
+
+enum { INSTANTIATES = 1, UPDATES = 2, NODES_TOLD = 4 }; /* kernel_timing_context.graph_state */
+
+static const struct cupti_library *cupti;
+
+/* clang-format off */
+static const struct {
+    int domain;
+    uint32_t cbid;
+    uint32_t state;
+} calls[] = {
+    {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_cuGraphInstantiate, INSTANTIATES},
+    {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_cuGraphInstantiate_v2, INSTANTIATES},
+    {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_cuGraphInstantiateWithFlags, INSTANTIATES},
+    {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_cuGraphInstantiateWithParams, INSTANTIATES},
+    {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_cuGraphInstantiateWithParams_ptsz, INSTANTIATES},
+    {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_cuGraphExecUpdate, UPDATES},
+    {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_cuGraphExecUpdate_v2, UPDATES},
+    {CUPTI_DOMAIN_RUNTIME_API, CUPTI_CBID_cudaGraphInstantiate_v10000, INSTANTIATES},
+    {CUPTI_DOMAIN_RUNTIME_API, CUPTI_CBID_cudaGraphInstantiate_v12000, INSTANTIATES},
+    {CUPTI_DOMAIN_RUNTIME_API, CUPTI_CBID_cudaGraphInstantiateWithFlags, INSTANTIATES},
+    {CUPTI_DOMAIN_RUNTIME_API, CUPTI_CBID_cudaGraphInstantiateWithParams, INSTANTIATES},
+    {CUPTI_DOMAIN_RUNTIME_API, CUPTI_CBID_cudaGraphInstantiateWithParams_ptsz, INSTANTIATES},
+    {CUPTI_DOMAIN_RUNTIME_API, CUPTI_CBID_cudaGraphExecUpdate, UPDATES},
+};
+
+static const struct {
+    uint32_t cbid;
+    bool needed;
+} resources[] = {
+    {CUPTI_CBID_GRAPHNODE_CREATED, true},
+    {CUPTI_CBID_GRAPHNODE_CLONED, true},
+    {CUPTI_CBID_GRAPHNODE_DESTROY_STARTING, false},
+    {CUPTI_CBID_GRAPHEXEC_DESTROY_STARTING, false},
+    {CUPTI_CBID_GRAPH_NODE_UPDATED, false},
+};
+/* clang-format on */
+
+#define ROWS(table) (sizeof(table) / sizeof *(table))
+
+static bool switch_on(void *subscriber, int domain, uint32_t cbid)
+{
+    return cupti->cuptiEnableCallback(1, subscriber, domain, cbid) == CUPTI_OK;
+}
+
+bool graph_events_enable(const struct cupti_library *library, void *subscriber)
+{
+    cupti = library;
+    if (!cupti->cuptiGetGraphNodeId || !cupti->cuptiGetGraphId || !graph_nodes_open())
+        return false;
+    bool all = true, updates = false;
+    /* Calls first: what changes an executable must not be overlooked once nodes are known. */
+    for (unsigned i = 0; i < ROWS(calls); i++) /* old ones lack the newest */
+        updates |= switch_on(subscriber, calls[i].domain, calls[i].cbid) && calls[i].state == UPDATES;
+    for (unsigned i = 0; i < ROWS(resources) && updates && all; i++)
+        all = switch_on(subscriber, CUPTI_DOMAIN_RESOURCE, resources[i].cbid) || !resources[i].needed;
+    return updates && all;
+}
+
+/* ---- nodes ---- */
+
+static bool id_of(void *node, uint64_t *id)
+{
+    return node && cupti->cuptiGetGraphNodeId(node, id) == CUPTI_OK && *id != 0;
+}
+
+static struct graph_node_maker maker_now(struct kernel_timing_context *context)
+{
+    if (context->call_id && !(context->at_end & KERNEL_TIMING_NODES))
+        context->last_node = 0;
+    const char *launched = context->call_id ? context->launched : NULL;
+    return (struct graph_node_maker){.call_id = context->call_id,
+                                     .name_id = launched ? trace_hash(launched, (uint32_t)strlen(launched)) : 0,
+                                     .chain = &context->last_node,
+                                     .correlation_id = context->graph_call};
+}
+
+static void owe_nodes(struct kernel_timing_context *context)
+{
+    if (context->call_id && context->last_node)
+        context->at_end |= KERNEL_TIMING_NODES;
+}
+
+static void node_created(const struct cupti_graph_data *data)
+{
+    struct kernel_timing_context *context = &kernel_timing_context;
+    uint64_t node_id;
+    if (context->graph_state & INSTANTIATES || !id_of(data->node, &node_id))
+        return; /* instantiating tells of clones too, and those say of what */
+    struct graph_node_maker maker = maker_now(context);
+    graph_nodes_note(node_id, &maker);
+    owe_nodes(context);
+    if (data->node_type == CUPTI_NODE_GRAPH || data->node_type == CUPTI_NODE_CONDITIONAL)
+        graph_nodes_set_nested((uint32_t)(node_id >> 32));
+}
+
+static void node_cloned(const struct cupti_graph_data *data)
+{
+    struct kernel_timing_context *context = &kernel_timing_context;
+    uint64_t node_id, copy_id;
+    if (!id_of(data->node, &copy_id) || !id_of(data->original_node, &node_id))
+        return;
+    struct graph_node_maker maker = maker_now(context);
+    graph_nodes_copy(node_id, copy_id, &maker);
+    owe_nodes(context);
+}
+
+/* The executable's own node is told by its graph's id where there are several readings. */
+static void node_updated(const struct cupti_graph_data *data)
+{
+    struct kernel_timing_context *context = &kernel_timing_context;
+    uint64_t node_id, original_id;
+    uint32_t exec_id = 0;
+    if (!(context->graph_state & UPDATES) || !id_of(data->node, &node_id) || !id_of(data->original_node, &original_id))
+        return;
+    if (data->graph_exec && cupti->cuptiGetGraphExecId)
+        cupti->cuptiGetGraphExecId(data->graph_exec, &exec_id);
+    if (exec_id && (uint32_t)(original_id >> 32) == exec_id)
+        graph_nodes_update(node_id, original_id, context->graph_call);
+    else
+        graph_nodes_update(original_id, node_id, context->graph_call);
+    context->graph_state |= NODES_TOLD;
+}
+
+static void node_destroyed(const struct cupti_graph_data *data)
+{
+    uint64_t node_id;
+    if (id_of(data->node, &node_id))
+        graph_nodes_retire(node_id);
+}
+
+static void executable_destroyed(const struct cupti_graph_data *data)
+{
+    uint32_t exec_id;
+    if (data->graph_exec && cupti->cuptiGetGraphExecId &&
+        cupti->cuptiGetGraphExecId(data->graph_exec, &exec_id) == CUPTI_OK)
+        graph_nodes_retire_all(exec_id);
+}
+
+void graph_events_resource(uint32_t cbid, const struct cupti_resource_data *resource)
+{
+    const struct cupti_graph_data *data = resource->graph;
+    if (!data)
+        return;
+    switch (cbid) {
+    case CUPTI_CBID_GRAPHNODE_CREATED:
+        node_created(data);
+        break;
+    case CUPTI_CBID_GRAPHNODE_CLONED:
+        node_cloned(data);
+        break;
+    case CUPTI_CBID_GRAPH_NODE_UPDATED:
+        node_updated(data);
+        break;
+    case CUPTI_CBID_GRAPHNODE_DESTROY_STARTING:
+        node_destroyed(data);
+        break;
+    case CUPTI_CBID_GRAPHEXEC_DESTROY_STARTING:
+        executable_destroyed(data);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- calls ---- */
+
+static uint32_t state_of(int domain, uint32_t cbid)
+{
+    for (unsigned i = 0; i < ROWS(calls); i++)
+        if (calls[i].domain == domain && calls[i].cbid == cbid)
+            return calls[i].state;
+    return 0;
+}
+
+static bool succeeded(const struct cupti_callback_data *call)
+{
+    return !call->function_return_value || *(const int *)call->function_return_value == 0;
+}
+
+/* An update that fails leaves the executable as it was. */
+static void executable_updated(const struct cupti_callback_data *call)
+{
+    const struct cupti_graph_update_params *params = call->function_params;
+    uint32_t exec_id, graph_id;
+    if (!params || !params->exec || !params->graph || !cupti->cuptiGetGraphExecId ||
+        cupti->cuptiGetGraphExecId(params->exec, &exec_id) != CUPTI_OK ||
+        cupti->cuptiGetGraphId(params->graph, &graph_id) != CUPTI_OK ||
+        !graph_nodes_update_all(graph_id, exec_id, call->correlation_id))
+        graph_nodes_distrust();
+}
+
+/* The runtime's call has the driver's inside, with the same correlation id: what that told of nodes holds until both end. */
+void graph_events_call(int domain, uint32_t cbid, const struct cupti_callback_data *call)
+{
+    struct kernel_timing_context *context = &kernel_timing_context;
+    uint32_t state = state_of(domain, cbid);
+    bool inside = context->graph_depth && context->graph_call == call->correlation_id;
+    if (call->callback_site == CUPTI_SITE_ENTER) {
+        context->graph_depth = inside ? context->graph_depth + 1 : 1;
+        context->graph_state = inside ? context->graph_state | state : state;
+        context->graph_call = call->correlation_id;
+        return;
+    }
+    if (state == UPDATES && !(inside && context->graph_state & NODES_TOLD) && succeeded(call))
+        executable_updated(call);
+    if (!inside || --context->graph_depth == 0)
+        context->graph_depth = context->graph_call = context->graph_state = 0;
+}
