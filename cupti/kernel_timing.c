@@ -320,6 +320,7 @@ static void last_tick(void)
     if (cupti_session_was_used())
         cupti_session_flush();
     take_records(true);
+    note_graph_losses();
     anchor_now();
 }
 

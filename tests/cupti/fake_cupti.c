@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OK = 0, MAX_LIMIT = 12, FUNCTIONS = 32, CBIDS = 1024, KINDS = 64, THREADS = 64, STACK = 16 };
+enum { OK = 0, MAX_LIMIT = 12, FUNCTIONS = 32, CBIDS = 1024, KINDS = 64, DOMAINS = 4, THREADS = 64, STACK = 16 };
 
 typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
 typedef void requested(uint8_t **buffer, size_t *size, size_t *max_records);
@@ -28,7 +28,7 @@ static callback *_Atomic subscriber;
 static void *subscriber_user;
 static requested *_Atomic on_requested;
 static completed *_Atomic on_completed;
-static _Atomic bool callbacks_on[CBIDS], kinds_on[KINDS], flush_blocks, flush_delivers = true;
+static _Atomic bool callbacks_on[DOMAINS][CBIDS], kinds_on[KINDS], flush_blocks, flush_delivers = true;
 static _Atomic size_t dropped;
 
 struct thread_buffer { /* of one thread; flushing takes it under the lock */
@@ -123,6 +123,9 @@ FAKE_API int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t *
 FAKE_API int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count);
 FAKE_API int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id);
 FAKE_API int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id);
+FAKE_API int cuptiGetGraphNodeId(void *node, uint64_t *id);
+FAKE_API int cuptiGetGraphId(void *graph, uint32_t *id);
+FAKE_API int cuptiGetGraphExecId(void *exec, uint32_t *id);
 
 int cuptiGetVersion(uint32_t *version)
 {
@@ -162,9 +165,10 @@ int cuptiUnsubscribe(void *handle)
 int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid)
 {
     ENTER();
-    if (handle != &subscriber || domain != 1 || cbid >= CBIDS)
+    bool too_new = domain == 3 && cbid > 20 && api_version < 130001;
+    if (handle != &subscriber || domain < 1 || domain >= DOMAINS || cbid >= CBIDS || too_new)
         return 1;
-    callbacks_on[cbid] = enable;
+    callbacks_on[domain][cbid] = enable;
     return OK;
 }
 
@@ -216,6 +220,27 @@ int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id)
     return OK;
 }
 
+int cuptiGetGraphNodeId(void *node, uint64_t *id)
+{
+    ENTER();
+    memcpy(id, node, sizeof *id);
+    return OK;
+}
+
+int cuptiGetGraphId(void *graph, uint32_t *id)
+{
+    ENTER();
+    memcpy(id, graph, sizeof *id);
+    return OK;
+}
+
+int cuptiGetGraphExecId(void *exec, uint32_t *id)
+{
+    ENTER();
+    memcpy(id, exec, sizeof *id);
+    return OK;
+}
+
 FAKE_API uint64_t fake_cupti_top_external(void)
 {
     return external_depth ? external[external_depth - 1] : 0;
@@ -228,21 +253,58 @@ FAKE_API void fake_cupti_set_next_correlation(uint32_t id)
     next_correlation = id;
 }
 
-static void call_back(uint32_t cbid, uint32_t site, uint32_t correlation_id)
+static void tell(int domain, uint32_t cbid, const void *data)
+{
+    callback *function = subscriber;
+    if (function && callbacks_on[domain][cbid])
+        function(subscriber_user, domain, cbid, data);
+}
+
+static void call_back(uint32_t cbid, uint32_t site, uint32_t correlation_id, const char *symbol)
 {
     uint8_t data[72] = {0};
     memcpy(data, &site, 4);
+    memcpy(data + 32, &symbol, 8);
     memcpy(data + 64, &correlation_id, 4);
-    callback *function = subscriber;
-    if (function && callbacks_on[cbid])
-        function(subscriber_user, 1, cbid, data);
+    tell(1, cbid, data);
+}
+
+FAKE_API bool fake_cupti_callback_enabled(int domain, uint32_t cbid)
+{
+    return callbacks_on[domain][cbid];
+}
+
+FAKE_API void fake_cupti_graph(uint32_t cbid, const struct fake_graph_data *graph)
+{
+    const void *resource[3] = {NULL, NULL, graph};
+    tell(3, cbid, resource);
+}
+
+FAKE_API void fake_cupti_side(int domain, uint32_t cbid, uint32_t site, uint32_t correlation_id, const void *params,
+                              int result)
+{
+    uint8_t data[72] = {0};
+    const int *returned = &result;
+    memcpy(data, &site, 4);
+    memcpy(data + 16, &params, 8);
+    memcpy(data + 24, &returned, 8);
+    memcpy(data + 64, &correlation_id, 4);
+    tell(domain, cbid, data);
+}
+
+FAKE_API void fake_cupti_launch_node(const char *symbol, void *node)
+{
+    uint32_t id = next_correlation++;
+    call_back(307, 0, id, symbol);
+    fake_cupti_graph(13, &(struct fake_graph_data){.node = node});
+    call_back(307, 1, id, symbol);
 }
 
 FAKE_API uint32_t fake_cupti_launch(uint32_t cbid)
 {
     uint32_t id = next_correlation++;
-    call_back(cbid, 0, id);
-    call_back(cbid, 1, id);
+    call_back(cbid, 0, id, "gemm");
+    call_back(cbid, 1, id, "gemm");
     return id;
 }
 
@@ -341,12 +403,12 @@ FAKE_API void fake_cupti_kernel(const struct fake_kernel *k)
     uint8_t r[256];
     uint32_t kind = 10, device = 0, context = 1, dims[6] = {8, 4, 2, 128, 1, 1}, shared[2] = {512, 4096};
     uint16_t registers = 96;
-    uint64_t node = k->graph_id ? (uint64_t)k->graph_id << 32 | 7 : 0;
+    uint64_t node = k->node_id ? k->node_id : k->graph_id ? (uint64_t)k->graph_id << 32 | 7 : 0;
     memset(r, 0xaa, sizeof r); /* what lies between and behind the fields means nothing */
     put(r, 0, &kind, 4), put(r, 6, &registers, 2), put(r, 16, &k->start_ns, 8), put(r, 24, &k->end_ns, 8);
     put(r, 40, &device, 4), put(r, 44, &context, 4), put(r, 48, &k->stream, 4), put(r, 52, dims, 24);
     put(r, 76, shared, 8), put(r, 92, &k->correlation_id, 4), put(r, 104, &k->name, 8);
-    put(r, 144, &node, 8), put(r, 156, &k->graph_id, 4);
+    put(r, 144, &node, 8), put(r, 156, &k->graph_id, 4), put(r, 240, &k->source_node_id, 8);
     if (kinds_on[kind])
         append(r, kernel_bytes);
 }

@@ -25,6 +25,8 @@ struct fake_kernel {
     uint64_t start_ns, end_ns;
     uint32_t graph_id;
     uint32_t stream;
+    uint64_t node_id;        /* 0: the graph's 7th */
+    uint64_t source_node_id; /* in versions whose record has it */
 };
 
 FAKE_API void fake_cupti_set_result(const char *function, int result);
@@ -36,6 +38,20 @@ FAKE_API bool fake_cupti_kind_enabled(int kind);
 /* A launch: driver callback on this thread at enter and exit, if its cbid is enabled. Returns its correlation id. */
 FAKE_API uint32_t fake_cupti_launch(uint32_t cbid);
 FAKE_API void fake_cupti_set_next_correlation(uint32_t id);
+
+/* Of graphs: handles are addresses of ids, those of nodes 8 bytes wide, those of graphs and executables 4. A resource
+ * callback, and one side of a call, on this thread; if they are enabled. */
+struct fake_graph_data {
+    void *graph, *original_graph;
+    void *node, *original_node;
+    uint64_t node_type;
+    void *dependency, *exec;
+};
+FAKE_API void fake_cupti_graph(uint32_t cbid, const struct fake_graph_data *data);
+FAKE_API void fake_cupti_side(int domain, uint32_t cbid, uint32_t site, uint32_t correlation_id, const void *params,
+                              int result);
+FAKE_API bool fake_cupti_callback_enabled(int domain, uint32_t cbid);
+FAKE_API void fake_cupti_launch_node(const char *symbol, void *node); /* a launch that a capture takes */
 
 /* Appends a record to this thread's buffer, asking for one as CUPTI does; a full buffer is handed back at once. */
 FAKE_API void fake_cupti_kernel(const struct fake_kernel *kernel);

@@ -107,6 +107,19 @@ SAME(cupti_callback_data, symbol_name, CUpti_CallbackData, symbolName);
 SAME(cupti_callback_data, context, CUpti_CallbackData, context);
 SAME(cupti_callback_data, correlation_data, CUpti_CallbackData, correlationData);
 SAME(cupti_callback_data, correlation_id, CUpti_CallbackData, correlationId);
+SAME(cupti_callback_data, function_return_value, CUpti_CallbackData, functionReturnValue);
+SAME(cupti_graph_data, graph, CUpti_GraphData, graph);
+SAME(cupti_graph_data, original_graph, CUpti_GraphData, originalGraph);
+SAME(cupti_graph_data, node, CUpti_GraphData, node);
+SAME(cupti_graph_data, original_node, CUpti_GraphData, originalNode);
+SAME(cupti_graph_data, node_type, CUpti_GraphData, nodeType);
+SAME(cupti_graph_data, graph_exec, CUpti_GraphData, graphExec);
+SAME(cupti_resource_data, context, CUpti_ResourceData, context);
+SAME(cupti_resource_data, handle, CUpti_ResourceData, resourceHandle);
+SAME(cupti_resource_data, graph, CUpti_ResourceData, resourceDescriptor);
+#if CUPTI_API_VERSION >= 130401
+_Static_assert(offsetof(CUpti_ActivityKernel13, sourceGraphNodeId) == CUPTI_SOURCE_NODE_OFFSET, "sourceGraphNodeId");
+#endif
 
 #define VALUE(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs)
 VALUE(CUPTI_OK, CUPTI_SUCCESS);
@@ -137,7 +150,33 @@ VALUE(CUPTI_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
 VALUE(CUPTI_CBID_cuLaunchKernelEx_ptsz, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz);
 VALUE(CUPTI_CBID_cuLaunchCooperativeKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel);
 VALUE(CUPTI_CBID_cuLaunchCooperativeKernel_ptsz, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz);
+VALUE(CUPTI_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RUNTIME_API);
+VALUE(CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 VALUE(CUPTI_CBID_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch);
+VALUE(CUPTI_CBID_cuGraphInstantiate, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate);
+VALUE(CUPTI_CBID_cuGraphInstantiate_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate_v2);
+VALUE(CUPTI_CBID_cuGraphInstantiateWithFlags, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
+VALUE(CUPTI_CBID_cuGraphExecUpdate, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate);
+VALUE(CUPTI_CBID_cudaGraphInstantiate_v10000, CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v10000);
+VALUE(CUPTI_CBID_cudaGraphInstantiateWithFlags, CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiateWithFlags_v11040);
+VALUE(CUPTI_CBID_cudaGraphExecUpdate, CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecUpdate_v10020);
+#if CUPTI_API_VERSION >= 20
+VALUE(CUPTI_CBID_cuGraphInstantiateWithParams, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams);
+VALUE(CUPTI_CBID_cuGraphInstantiateWithParams_ptsz, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz);
+VALUE(CUPTI_CBID_cuGraphExecUpdate_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2);
+VALUE(CUPTI_CBID_cudaGraphInstantiate_v12000, CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v12000);
+VALUE(CUPTI_CBID_cudaGraphInstantiateWithParams, CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiateWithParams_v12000);
+VALUE(CUPTI_CBID_cudaGraphInstantiateWithParams_ptsz, CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiateWithParams_ptsz_v12000);
+#endif
+VALUE(CUPTI_CBID_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+VALUE(CUPTI_CBID_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+VALUE(CUPTI_CBID_GRAPHNODE_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING);
+VALUE(CUPTI_CBID_GRAPHEXEC_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING);
+#if CUPTI_API_VERSION >= 130001
+VALUE(CUPTI_CBID_GRAPH_NODE_UPDATED, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED);
+VALUE(CUPTI_NODE_CONDITIONAL, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+#endif
+VALUE(CUPTI_NODE_GRAPH, CU_GRAPH_NODE_TYPE_GRAPH);
 VALUE(CUPTI_CBID_cuGraphLaunch_ptsz, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz);
 
 /* Each function that we look up is one of theirs. */

@@ -59,6 +59,17 @@ class GraphModes(Case):
             shape = row["cublas"]
             self.assertEqual(row["flops"], REPLAYS * 2.0 * shape["m"] * shape["n"] * shape["k"])
 
+    def test_updated_executions(self):
+        """Replays before and after each update, of calls with one kernel and with two."""
+        for kernels in (1, 2):
+            session = self.recorded([program("graphs"), "updated", str(REPLAYS)], sim_options=[f"gemm_kernels={kernels}"])
+            of_m = {128: REPLAYS + (REPLAYS + 2), 256: (REPLAYS + 1) + (REPLAYS + 3)}
+            rows = [row for row in session.report["operators"] if row["cublas"]]
+            self.assertEqual(len(rows), 6)
+            for row in rows:
+                executions = of_m[row["cublas"]["m"]]
+                self.assertEqual((row["executions"], row["kernels"]), (executions, kernels * executions), row["cublas"])
+
     def test_updated_by_numbers(self):
         """A CUPTI that does not tell which nodes were updated, as before CUDA 13: by the numbers of the nodes."""
         session = self.recorded([program("graphs"), "updated", str(REPLAYS)], environment={"SIMGPU_CUPTI_GRAPHS": "calls"})
