@@ -204,7 +204,7 @@ int cmd_gpus(int argc, char **argv)
         return EXIT_USAGE;
     bool good = (view.one || choose_rows(&view)) && (json ? gpus_print_json(&view) : gpus_print_text(&view));
     if (!good)
-        message_error(COMMAND, "out of memory");
+        message_not_printed(COMMAND);
     free(view.rows);
-    return good ? 0 : 1;
+    return good ? 0 : EXIT_USAGE;
 }

@@ -49,7 +49,7 @@ static bool dump(json_t *document)
     putchar('\n');
     json_decref(document);
     if (!good)
-        message_error(COMMAND, "out of memory");
+        message_not_printed(COMMAND);
     return good;
 }
 
@@ -284,7 +284,7 @@ static int explain_all(char **names, int count, bool json)
     demangler_close(explanation.demangler);
     if (json)
         good &= dump(json_pack("{s:i, s:o}", "schema", 1, "kernels", explanation.kernels));
-    return good ? 0 : 1;
+    return good ? 0 : EXIT_USAGE;
 }
 
 int cmd_kernels(int argc, char **argv)
@@ -341,6 +341,6 @@ int cmd_kernels(int argc, char **argv)
     if (!kernel_table_load(table, COMMAND))
         return EXIT_USAGE;
     if (!explains)
-        return list(json) ? 0 : 1;
+        return list(json) ? 0 : EXIT_USAGE;
     return explain_all(argv + first, argc - first, json);
 }
