@@ -25,6 +25,13 @@ const char *books_steps_source_name(enum books_steps_source source)
     return names[source];
 }
 
+struct predict_range books_narrow(struct predict_range range, double part)
+{
+    if (range.low != range.high)
+        range.high = range.low + part * (range.high - range.low);
+    return range;
+}
+
 /* ---- the model ---- */
 
 static void sum_model(struct books *books)
