@@ -147,6 +147,15 @@ class Books(unittest.TestCase):
         self.assertEqual(rows["mlp.gate_proj+up_proj"]["measured_calls"], 3 * 2 / 6)
         self.assertEqual(device["share"], [1, 1])
 
+    def test_shape_of_two_fused_forms(self):
+        # 128 rows are q, k and v, and the vocabulary of 100 padded; both ran apart as well: then it is the first.
+        trace = Trace()
+        for layer in [LAYER] * 3 + [[(128, H)] + O + GATE_UP + DOWN] * 3:
+            trace.step(layer, HEAD)
+        device = self.device([trace], LLAMA)
+        self.assertEqual(self.rows(device)["self_attn.q_proj+k_proj+v_proj"]["measured_calls"], 3 * 2 / 6)
+        self.assertEqual((device["extra_weights"], device["share"]), ([], [1, 1]))
+
     def test_tied(self):
         trace = Trace()
         for _ in range(3):
@@ -264,6 +273,18 @@ class Books(unittest.TestCase):
         self.assertEqual((device["steps"], device["steps_source"], device["passes_share"]), (5, "calls", 1))
         self.assertEqual(device["share"], [1, 1])
         self.assertIn("no step was told apart", self.text)
+
+    def test_untimed(self):
+        trace = Trace()
+        for _ in range(3):
+            trace.step(LAYER, HEAD)
+        trace.head[2] = 'note timing_off ""'
+        trace.body = [line.replace(" kernels=1 name=g ns=1000", "") for line in trace.body]
+        device = self.device([trace], LLAMA)
+        down = self.rows(device)["mlp.down_proj"]
+        self.assertEqual((device["share"], down["measured_calls"]), ([1, 1], 2))
+        self.assertEqual((down["time_ns"], down["times_roof"], device["attention"]["time_ns"]), (None, None, None))
+        self.assertGreater(down["t_roof_ns"], 0)
 
     def test_calls_agree_on_nothing(self):
         trace = Trace()
