@@ -47,4 +47,8 @@ int settings_choice(const struct setting *row, const char *text, bool *understoo
 /* From this process's environment. */
 void settings_read(struct settings *settings);
 
+/* From another: VALUE_OF gives a variable's value, NULL if it is not set. */
+void settings_read_from(struct settings *settings, const char *(*value_of)(const char *name, const void *context),
+                        const void *context);
+
 #endif
