@@ -18,11 +18,13 @@
 #include <unistd.h>
 
 #include "cupti/kernel_timing.h"
+#include "preload/driver_entries.h"
 #include "preload/entries.h"
 #include "preload/host_threads.h"
 #include "preload/real_symbol.h"
 #include "preload/session_search.h"
 #include "preload/settings.h"
+#include "preload/symbol_lookup.h"
 #include "trace/trace_writer.h"
 
 enum phase { PHASE_IDLE = 0, PHASE_STARTING, PHASE_RUNNING, PHASE_LEAVING };
@@ -131,6 +133,19 @@ static void follow_host(void)
         exit(0); /* CUPTI holds the timing thread: it would never be the last one */
 }
 
+/* Names of functions that the host got and that we don't stand in front of, as soon as there are some, and more. */
+static void note_escaped(void)
+{
+    static _Atomic uint64_t noted; /* and in whose trace */
+    char names[512];
+    unsigned count = driver_entries_list_escaped(names, sizeof names);
+    struct trace_thread *thread = count ? trace_thread_get() : NULL;
+    uint64_t now = (uint64_t)atomic_load(&preload_incarnation) << 32 | count;
+    if (!thread || atomic_exchange(&noted, now) == now)
+        return;
+    trace_note(thread, TRACE_NOTE_ESCAPED, (int32_t)count, "%u entry points escaped: %s", count, names);
+}
+
 static void *helper_run(void *argument)
 {
     struct process_state *state = argument;
@@ -140,6 +155,7 @@ static void *helper_run(void *argument)
     while (!atomic_load_explicit(&state->stop, memory_order_acquire)) {
         bool busy = trace_writer_tend();
         kernel_timing_tend();
+        note_escaped();
         if (since_anchor_ms >= ANCHOR_PERIOD_MS) {
             trace_anchor(trace_thread_get(), 0);
             since_anchor_ms = 0;
@@ -199,6 +215,7 @@ __attribute__((destructor)) static void unloaded(void)
         return;
     kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);
     atomic_store_explicit(&state->stop, 1, memory_order_release);
+    note_escaped();
     trace_writer_end();
 }
 
@@ -211,7 +228,7 @@ static const char *hook_level(void)
     bool ours =
         symbol && dladdr(symbol, &found) && dladdr((void *)&preload_off, &own) && found.dli_fbase == own.dli_fbase;
     dlerror(), dlerror();
-    return ours ? "preload" : "injection";
+    return !ours ? "injection" : symbol_lookup_is_on() ? "preload, dlsym" : "preload";
 }
 
 static void write_facts(struct trace_thread *thread)

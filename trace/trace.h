@@ -153,6 +153,7 @@ enum trace_note_code {
     TRACE_NOTE_SHAPES_OFF = 6,     /* text: which entry point, and why its arguments are not read */
     TRACE_NOTE_TIMING_CUT = 7,     /* text: CUPTI did not answer in time at exit; the last kernels may be missing */
     TRACE_NOTE_JOIN = 8,           /* value: kernels; text: their ids matched no launch, and what is done instead */
+    TRACE_NOTE_ESCAPED = 9,        /* value: functions; text: which the program got by name that launch unseen */
 };
 
 struct trace_note {
