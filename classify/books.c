@@ -125,6 +125,9 @@ static bool compare_checkpoint(struct books *books, struct model_error *error)
     if (!books->checkpoint_path)
         return true;
     if (!checkpoint_read(books->checkpoint_path, &checkpoint, &problem)) {
+        books->checkpoint_problem = problem;
+        if (!asked) /* a pointer of Git LFS, say: nobody asked for it */
+            return true;
         snprintf(error->text, sizeof error->text, "%.200s: %.300s", books->checkpoint_path, problem.text);
         return false;
     }

@@ -118,6 +118,7 @@ struct books {
     struct predict_range model_bytes, model_parameters; /* multiplied in a step, one GPU's part */
     char *checkpoint_path;                              /* NULL: none */
     struct checkpoint_comparison checkpoint;
+    struct model_error checkpoint_problem; /* why the one beside config.json can't be read; empty: it can */
     /* What shares are of: model_bytes, or what the checkpoint's own tensors take where all of them are known, are those of
      * config.json, and every one is multiplied in each step of the one GPU. */
     struct predict_range own_bytes;

@@ -164,7 +164,9 @@ int cmd_report(int argc, char **argv)
             "~/.config/rooftap/kernels.json.\n\n"
             "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
             "recorded; 2 for\n"
-            "bad usage and for a folder or file that is no session, or one of a newer rooftap.",
+            "bad usage, for a folder or file that is no session, or one of a newer rooftap, and for a model's file "
+            "that\n"
+            "can't be used.",
     };
     int first;
     switch (options_parse(&set, argc, argv, &first)) {

@@ -145,6 +145,10 @@ static json_t *checkpoint_object(const struct books *books)
         return json_null();
     json_t *object = json_object();
     json_value_set(object, "path", json_value_text(books->checkpoint_path));
+    bool unread = books->checkpoint_problem.text[0];
+    json_value_set(object, "problem", json_value_text(unread ? books->checkpoint_problem.text : NULL));
+    if (unread)
+        return object;
     json_value_set(object, "kind", json_value_text(checkpoint_kind_name(c->kind)));
     json_value_set(object, "verdict", json_value_text(verdicts[c->verdict]));
     json_value_set(object, "parameters", json_value_size(c->parameters));

@@ -69,6 +69,12 @@ static void print_checkpoint(const struct books *books, FILE *out)
         return;
     label_print(out, "checked");
     safe_text_print_middle(out, books->checkpoint_path, PATH_WIDTH);
+    if (books->checkpoint_problem.text[0]) {
+        fputs(" can't be: ", out);
+        safe_text_print(out, books->checkpoint_problem.text, 300);
+        fputc('\n', out);
+        return;
+    }
     if (c->parameters >= 0)
         fprintf(out, ": %s parameters", format_count(count, (uint64_t)c->parameters));
     if (c->verdict == CHECKPOINT_EQUAL)

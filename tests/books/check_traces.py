@@ -432,6 +432,11 @@ class Books(unittest.TestCase):
         self.assertEqual((books["checkpoint"]["verdict"], books["own_source"]), ("equal", "checkpoint"))
         self.assertEqual((books["own_bytes"], books["devices"][0]["share"]), ([BYTES, BYTES], [1, 1]))
         self.assertIn("(bytes of the checkpoint)", self.line())
+        (self.folder / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\n")
+        books = self.books([trace], LLAMA)  # nobody asked for it: told of, and no reason to fail
+        self.assertEqual((books["own_source"], books["devices"][0]["share"]), ("config", [1, 1]))
+        self.assertTrue(books["checkpoint"]["problem"])
+        self.assertIn("model.safetensors can't be: ", re.sub(r"\s+", " ", self.text))
         del tensors["model.layers.1.mlp.down_proj.weight"]
         self.write_checkpoint("other.safetensors", tensors)
         books = self.books([trace], LLAMA, "--checkpoint", str(self.folder / "other.safetensors"))
