@@ -151,14 +151,14 @@ static cudaError_t hint(const void *address)
 }
 
 cudaError_t runtime_cudaMemAdvise_v2(const void *address, size_t count, enum cudaMemoryAdvise advice,
-                                  struct cudaMemLocation location)
+                                     struct cudaMemLocation location)
 {
     (void)count, (void)advice, (void)location;
     return hint(address);
 }
 
 cudaError_t runtime_cudaMemPrefetchAsync_v2(const void *address, size_t count, struct cudaMemLocation location,
-                                         unsigned int flags, cudaStream_t stream)
+                                            unsigned int flags, cudaStream_t stream)
 {
     (void)count, (void)location, (void)flags;
     return runtime_stream(stream) ? hint(address) : cudaErrorInvalidResourceHandle;

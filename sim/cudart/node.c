@@ -451,7 +451,8 @@ static cudaError_t any_work(const struct cudaGraphNodeParams *params, struct sim
 }
 
 cudaError_t runtime_cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
-                                     const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *params)
+                                        const cudaGraphEdgeData *edges, size_t count,
+                                        struct cudaGraphNodeParams *params)
 {
     (void)edges;
     struct simgpu_work work;

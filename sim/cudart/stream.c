@@ -229,9 +229,9 @@ static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatu
 }
 
 cudaError_t runtime_cudaStreamGetCaptureInfo_v3(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                             unsigned long long *id, cudaGraph_t *graph,
-                                             const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
-                                             size_t *count)
+                                                unsigned long long *id, cudaGraph_t *graph,
+                                                const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
+                                                size_t *count)
 {
     if (edges)
         *edges = NULL; /* the vendor's word for default edges */
@@ -239,8 +239,8 @@ cudaError_t runtime_cudaStreamGetCaptureInfo_v3(cudaStream_t stream, enum cudaSt
 }
 
 cudaError_t runtime_cudaStreamUpdateCaptureDependencies_v2(cudaStream_t stream, cudaGraphNode_t *dependencies,
-                                                        const cudaGraphEdgeData *edges, size_t count,
-                                                        unsigned int flags)
+                                                           const cudaGraphEdgeData *edges, size_t count,
+                                                           unsigned int flags)
 {
     (void)edges;
     WITH_STREAM(where, stream);
