@@ -148,8 +148,8 @@ int cmd_predict(int argc, char **argv)
                  "on the\n"
                  "roofline of a GPU: a bound, not a forecast. Needs no GPU and no run.",
         .rows = rows,
-        .footer =
-            "Exit status: 0; 1 where the checkpoint and config.json disagree; 2 where something can't be read, used or printed.",
+        .footer = "Exit status: 0; 1 where the checkpoint and config.json disagree; 2 where something can't be read, "
+                  "used or printed.",
     };
     int first;
     request = (struct request){0};
