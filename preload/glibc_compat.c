@@ -29,7 +29,6 @@ enum { STAT_VERSION = 0 };
     }
 
 /* clang-format off */
-WRAP(dlopen,  "2.2.5", "2.17", void *, (const char *file, int mode), (file, mode))
 WRAP(dlclose, "2.2.5", "2.17", int, (void *handle), (handle))
 WRAP(dladdr,  "2.2.5", "2.17", int, (const void *address, Dl_info *info), (address, info))
 WRAP(dladdr1, "2.3.3", "2.17", int, (const void *address, Dl_info *info, void **extra, int flags), (address, info, extra, flags))

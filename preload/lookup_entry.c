@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlsym(), dlvsym() and dlerror() as hosts call them, and the thunks. In assembly, since the C library tells by the return
+/* dlsym(), dlvsym(), dlerror() and dlopen() as hosts call them, and the thunks. In assembly, since the C library tells by the return
  * address who asks: it is reached by a jump, with every argument as it came. A name that can't be one of ours costs a
  * comparison or two, no lock, no allocation and no call. */
 #include <stddef.h>
@@ -21,6 +21,22 @@ char *dlerror(void) __attribute__((visibility("default")));
 char *dlerror(void)
 {
     return real_dlsym_prepare() ? symbol_lookup_error(real_dlsym_next.dlerror()) : NULL;
+}
+
+typedef void *dlopen_function(const char *file, int mode);
+dlopen_function *lookup_before_dlopen(void) __attribute__((visibility("hidden"), used));
+
+static void *open_nothing(const char *file, int mode)
+{
+    (void)file, (void)mode;
+    return NULL;
+}
+
+/* What to jump to: who asks decides where libraries are looked for. */
+dlopen_function *lookup_before_dlopen(void)
+{
+    real_symbol_before_load();
+    return real_dlsym_prepare() ? real_dlsym_next.dlopen : open_nothing;
 }
 #endif
 
@@ -90,6 +106,26 @@ char *dlerror(void)
 #ifndef PRELOAD_NO_DLSYM
 LOOK_UP("dlsym", "0", "symbol_lookup", "%rdx");
 LOOK_UP("dlvsym", "8", "symbol_lookup_version", "%rcx");
+
+__asm__(".pushsection .text\n"
+        ".globl dlopen\n"
+        ".type dlopen, @function\n"
+        "dlopen:\n"
+        "    .cfi_startproc\n"
+        "    endbr64\n"
+        "    subq $24, %rsp\n"
+        "    .cfi_adjust_cfa_offset 24\n"
+        "    movq %rdi, (%rsp)\n"
+        "    movq %rsi, 8(%rsp)\n"
+        "    call lookup_before_dlopen\n"
+        "    movq (%rsp), %rdi\n"
+        "    movq 8(%rsp), %rsi\n"
+        "    addq $24, %rsp\n"
+        "    .cfi_adjust_cfa_offset -24\n"
+        "    jmp *%rax\n"
+        "    .cfi_endproc\n"
+        ".size dlopen, . - dlopen\n"
+        ".popsection");
 #endif
 
 /* What is pending already, if it is of a call further up the stack, belongs to a thunk that a signal handler came into:
@@ -194,6 +230,27 @@ __asm__(".pushsection .text\n"
 #ifndef PRELOAD_NO_DLSYM
 LOOK_UP("dlsym", "0", "symbol_lookup", "x2");
 LOOK_UP("dlvsym", "8", "symbol_lookup_version", "x3");
+
+__asm__(".pushsection .text\n"
+        ".globl dlopen\n"
+        ".type dlopen, %function\n"
+        "dlopen:\n"
+        "    .cfi_startproc\n"
+        "    hint #34\n"
+        "    stp x29, x30, [sp, #-32]!\n"
+        "    .cfi_adjust_cfa_offset 32\n"
+        "    .cfi_rel_offset 30, 8\n"
+        "    stp x0, x1, [sp, #16]\n"
+        "    bl lookup_before_dlopen\n"
+        "    mov x16, x0\n"
+        "    ldp x0, x1, [sp, #16]\n"
+        "    ldp x29, x30, [sp], #32\n"
+        "    .cfi_adjust_cfa_offset -32\n"
+        "    .cfi_restore 30\n"
+        "    br x16\n"
+        "    .cfi_endproc\n"
+        ".size dlopen, . - dlopen\n"
+        ".popsection");
 #endif
 
 __asm__(".pushsection .text\n"

@@ -25,7 +25,8 @@ static bool take(const struct link_map *map, struct real_dlsym *found)
     *(void **)&found->dlsym = elf_symbol_find(map, "dlsym");
     *(void **)&found->dlvsym = elf_symbol_find(map, "dlvsym");
     *(void **)&found->dlerror = elf_symbol_find(map, "dlerror");
-    return found->dlsym && found->dlvsym && found->dlerror;
+    *(void **)&found->dlopen = elf_symbol_find(map, "dlopen");
+    return found->dlsym && found->dlvsym && found->dlerror && found->dlopen;
 }
 
 static bool is_c_library(const struct link_map *map)
@@ -63,13 +64,16 @@ bool real_dlsym_prepare(void)
     /* Threads that come here together store the same. */
     __atomic_store_n(&real_dlsym.dlvsym, found.dlvsym, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym.dlerror, found.dlerror, __ATOMIC_RELAXED);
+    __atomic_store_n(&real_dlsym.dlopen, found.dlopen, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym.dlsym, found.dlsym, __ATOMIC_RELEASE);
     struct real_dlsym after;
     *(void **)&after.dlvsym = next(own, "dlvsym", *(void **)&found.dlvsym);
     *(void **)&after.dlerror = next(own, "dlerror", *(void **)&found.dlerror);
+    *(void **)&after.dlopen = next(own, "dlopen", *(void **)&found.dlopen);
     *(void **)&after.dlsym = next(own, "dlsym", *(void **)&found.dlsym);
     __atomic_store_n(&real_dlsym_next.dlvsym, after.dlvsym, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym_next.dlerror, after.dlerror, __ATOMIC_RELAXED);
+    __atomic_store_n(&real_dlsym_next.dlopen, after.dlopen, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym_next.dlsym, after.dlsym, __ATOMIC_RELEASE);
     return true;
 }
@@ -79,6 +83,7 @@ bool real_dlsym_prepare(void)
 void *__wrap_dlsym(void *handle, const char *name);
 void *__wrap_dlvsym(void *handle, const char *name, const char *version);
 char *__wrap_dlerror(void);
+void *__wrap_dlopen(const char *file, int mode);
 
 void *__wrap_dlsym(void *handle, const char *name) /* RTLD_NEXT: after this library */
 {
@@ -93,4 +98,9 @@ void *__wrap_dlvsym(void *handle, const char *name, const char *version)
 char *__wrap_dlerror(void)
 {
     return real_dlsym_prepare() ? real_dlsym.dlerror() : NULL;
+}
+
+void *__wrap_dlopen(const char *file, int mode)
+{
+    return real_dlsym_prepare() ? real_dlsym.dlopen(file, mode) : NULL;
 }

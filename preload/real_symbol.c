@@ -8,11 +8,15 @@
 #include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <time.h>
+
+#include "preload/elf_symbol.h"
 
 enum {
-    COPIES = 32,       /* more than any process has; one too many is asked for without being remembered */
-    CALL_SITES = 2048, /* remembered where callers matter; the same */
+    COPIES = 32,  /* more than any process has; one too many is asked for without being remembered */
+    CALLERS = 64, /* libraries whose calls are told apart; the same */
     SAME_STACK_BYTES = 1 << 20,
+    SETTLED_SECONDS = 2,
 };
 
 _Atomic(void *) real_symbol_table[SYMBOL_COUNT];
@@ -128,13 +132,15 @@ struct copy {
 static struct copy copies[COPIES];
 static _Atomic bool callers_matter; /* there are two copies of one library: which is called depends on who calls */
 
-/* Remembered for good, the first that come: a place in the program calls the same function every time. */
-struct call_site {
-    _Atomic(uintptr_t) key; /* return address and id; 0: free */
-    _Atomic(void *) real;
+/* What a calling library gets. Holds until something is loaded, for what comes may lie where this library was. */
+struct caller {
+    _Atomic unsigned sequence; /* 0: free; odd: being set */
+    unsigned loads;
+    uintptr_t start, end;
+    _Atomic(void *) real[ENTRY_COUNT];
 };
 
-static struct call_site call_sites[CALL_SITES];
+static struct caller callers[CALLERS];
 
 static struct copy *copy_at(uintptr_t address)
 {
@@ -145,24 +151,25 @@ static struct copy *copy_at(uintptr_t address)
     return NULL;
 }
 
-static uintptr_t end_of(const ElfW(Ehdr) * header)
+static uintptr_t end_of(const struct dl_phdr_info *library)
 {
-    const ElfW(Phdr) *program = (const void *)((const char *)header + header->e_phoff);
     uintptr_t end = 0;
-    for (int i = 0; i < header->e_phnum; i++)
-        if (program[i].p_type == PT_LOAD && program[i].p_vaddr + program[i].p_memsz > end)
-            end = program[i].p_vaddr + program[i].p_memsz;
-    return (uintptr_t)header + end; /* a shared library starts at 0 */
+    for (int i = 0; i < library->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > end)
+            end = part->p_vaddr + part->p_memsz;
+    }
+    return library->dlpi_addr + end;
 }
 
-static void add_copy(uintptr_t start, int kind)
+static void add_copy(uintptr_t start, uintptr_t end, int kind)
 {
     for (int i = 0; i < COPIES; i++) {
         int is_free = COPY_FREE;
         if (!atomic_compare_exchange_strong(&copies[i].state, &is_free, COPY_BEING_SET))
             continue;
         copies[i].start = start;
-        copies[i].end = end_of((const void *)start);
+        copies[i].end = end;
         copies[i].kind = kind;
         atomic_store_explicit(&copies[i].state, COPY_READY, memory_order_release);
         return;
@@ -178,26 +185,131 @@ static void tell_callers_apart(void)
         atomic_store(&real_symbol_table[id], NULL);
 }
 
-void real_symbol_note_copy(const void *symbol, int kind)
+static const char *soname_of(const struct dl_phdr_info *library)
 {
-    Dl_info info;
-    if (kind < 0 || copy_at((uintptr_t)symbol) || !dladdr(symbol, &info))
-        return;
-    add_copy((uintptr_t)info.dli_fbase, kind);
-    for (int i = 0; i < COPIES; i++)
-        if (atomic_load(&copies[i].state) == COPY_READY && copies[i].kind == kind &&
-            copies[i].start != (uintptr_t)info.dli_fbase)
-            tell_callers_apart();
+    struct link_map map = {.l_addr = library->dlpi_addr, .l_name = (char *)(uintptr_t)library->dlpi_name};
+    for (int i = 0; i < library->dlpi_phnum; i++)
+        if (library->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            map.l_ld = (void *)(library->dlpi_addr + library->dlpi_phdr[i].p_vaddr);
+    return elf_symbol_soname(&map);
 }
 
-static struct call_site *call_site_of(uintptr_t key)
+static int note_copy(struct dl_phdr_info *library, size_t bytes, void *unused)
 {
-    size_t first = (key * 0x9e3779b97f4a7c15) >> 53;
-    for (size_t i = 0; i < 8; i++) {
-        struct call_site *site = &call_sites[(first + i) % CALL_SITES];
-        uintptr_t seen = 0;
-        if (atomic_load(&site->key) == key || atomic_compare_exchange_strong(&site->key, &seen, key) || seen == key)
-            return site;
+    (void)bytes, (void)unused;
+    int kind = library->dlpi_addr ? real_symbol_library_named(soname_of(library)) : -1;
+    if (kind < 0 || copy_at(library->dlpi_addr))
+        return 0;
+    for (int i = 0; i < COPIES; i++)
+        if (atomic_load(&copies[i].state) == COPY_READY && copies[i].kind == kind)
+            tell_callers_apart();
+    add_copy(library->dlpi_addr, end_of(library), kind);
+    return 0;
+}
+
+/* ---- loading ---- */
+
+static _Atomic unsigned loads_begun, loads_seen, loads_settled;
+static _Atomic long last_load_seconds;
+static _Atomic bool looked_at_all;
+static _Atomic bool table_holds_some;
+
+static long now_seconds(void)
+{
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (long)now.tv_sec;
+}
+
+void real_symbol_before_load(void)
+{
+    atomic_store(&last_load_seconds, now_seconds());
+    atomic_fetch_add(&loads_begun, 1);
+    if (!atomic_exchange(&table_holds_some, false))
+        return;
+    for (unsigned id = 1; id < ENTRY_COUNT; id++)
+        atomic_store_explicit(&real_symbol_table[id], NULL, memory_order_relaxed);
+}
+
+void real_symbol_look_for_copies(void)
+{
+    Dl_info info;
+    bool settled = now_seconds() - atomic_load(&last_load_seconds) > SETTLED_SECONDS;
+    unsigned begun = atomic_load(&loads_begun);
+    bool is_known = atomic_load(&looked_at_all) && atomic_load(&loads_seen) == begun;
+    if (is_known && (!settled || atomic_load(&loads_settled) == begun))
+        return;
+    dladdr((void *)&copies, &info); /* waits for a load of another thread to end */
+    dl_iterate_phdr(note_copy, NULL);
+    atomic_store(&loads_seen, begun);
+    atomic_store(&looked_at_all, true);
+    if (settled)
+        atomic_store(&loads_settled, begun);
+}
+
+/* There is one copy, and none on its way. A load that another thread has begun may be of another copy until it was seen to
+ * have ended, which nothing tells for certain: until some time has passed, callers are told apart. */
+static bool callers_are_alike(void)
+{
+    return !atomic_load_explicit(&callers_matter, memory_order_acquire) &&
+           atomic_load(&loads_settled) == atomic_load(&loads_begun);
+}
+
+/* ---- callers ---- */
+
+static struct caller *caller_known(uintptr_t near, unsigned loads, unsigned *sequence)
+{
+    for (int i = 0; i < CALLERS; i++) {
+        struct caller *caller = &callers[i];
+        *sequence = atomic_load_explicit(&caller->sequence, memory_order_acquire);
+        if (*sequence && !(*sequence & 1) && caller->loads == loads && caller->start <= near && near < caller->end)
+            return caller;
+    }
+    return NULL;
+}
+
+struct range {
+    uintptr_t near, start, end;
+};
+
+static int find_range(struct dl_phdr_info *library, size_t bytes, void *context)
+{
+    (void)bytes;
+    struct range *range = context;
+    bool is_here = false;
+    uintptr_t start = UINTPTR_MAX;
+    for (int i = 0; i < library->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+        uintptr_t from = library->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD)
+            continue;
+        is_here |= range->near - from < part->p_memsz;
+        start = from < start ? from : start;
+    }
+    if (is_here)
+        range->start = start, range->end = end_of(library);
+    return is_here;
+}
+
+static struct caller *caller_add(uintptr_t near, unsigned loads, unsigned *sequence)
+{
+    struct range range = {.near = near};
+    if (!dl_iterate_phdr(find_range, &range))
+        return NULL;
+    for (int i = 0; i < CALLERS; i++) {
+        struct caller *caller = &callers[i];
+        unsigned seen = atomic_load(&caller->sequence);
+        if (seen & 1 || (seen && caller->loads == loads) ||
+            !atomic_compare_exchange_strong(&caller->sequence, &seen, seen + 1))
+            continue;
+        for (unsigned id = 0; id < ENTRY_COUNT; id++)
+            atomic_store_explicit(&caller->real[id], NULL, memory_order_relaxed);
+        caller->loads = loads;
+        caller->start = range.start;
+        caller->end = range.end;
+        *sequence = seen + 2;
+        atomic_store(&caller->sequence, *sequence);
+        return caller;
     }
     return NULL;
 }
@@ -219,16 +331,35 @@ static void *search(unsigned id, const void *near, bool near_first)
 
 static void *find_for_caller(unsigned id, const void *near)
 {
-    struct call_site *site = call_site_of((uintptr_t)near << 16 ^ id);
-    void *symbol = site ? atomic_load(&site->real) : NULL;
-    if (symbol)
+    unsigned loads = atomic_load(&loads_begun), sequence;
+    struct caller *caller = caller_known((uintptr_t)near, loads, &sequence);
+    void *symbol = caller ? atomic_load(&caller->real[id]) : NULL;
+    if (symbol && atomic_load(&caller->sequence) == sequence)
         return symbol;
+    if (!caller)
+        caller = caller_add((uintptr_t)near, loads, &sequence);
     symbol = search(id, near, true);
-    if (symbol)
-        pin(symbol);
-    if (site)
-        atomic_store(&site->real, symbol);
+    if (!symbol)
+        return NULL;
+    pin(symbol);
+    if (caller) {
+        atomic_store(&caller->real[id], symbol);
+        if (atomic_load(&caller->sequence) != sequence) /* it is another library's by now */
+            atomic_store(&caller->real[id], NULL);
+    }
     return symbol;
+}
+
+bool real_symbol_claim(unsigned id, void *real)
+{
+    void *nothing = NULL;
+    if (id < ENTRY_COUNT && !callers_are_alike())
+        return false;
+    bool claimed = atomic_compare_exchange_strong(&real_symbol_table[id], &nothing, real) || nothing == real;
+    atomic_store(&table_holds_some, true);
+    if (id < ENTRY_COUNT && !callers_are_alike()) /* since just now */
+        atomic_store(&real_symbol_table[id], NULL);
+    return claimed;
 }
 
 static void *find_for_all(unsigned id, const void *near)
@@ -238,19 +369,17 @@ static void *find_for_all(unsigned id, const void *near)
     if (!symbol)
         return NULL;
     pin(symbol);
-    atomic_store_explicit(&real_symbol_table[id], symbol, memory_order_release);
-    if (id < ENTRY_COUNT)
-        real_symbol_note_copy(symbol, real_symbol_library(entry_name(id)));
-    if (id < ENTRY_COUNT && atomic_load(&callers_matter)) /* this was the second copy, or another thread's just now */
-        atomic_store(&real_symbol_table[id], NULL);
+    real_symbol_claim(id, symbol);
     return symbol;
 }
 
 void *real_symbol_find(unsigned id, const void *near)
 {
     int saved_errno = errno;
-    bool apart = id < ENTRY_COUNT && atomic_load_explicit(&callers_matter, memory_order_acquire);
-    void *symbol = apart ? find_for_caller(id, near) : find_for_all(id, near);
+    if (id < ENTRY_COUNT)
+        real_symbol_look_for_copies();
+    bool alike = id >= ENTRY_COUNT || callers_are_alike();
+    void *symbol = alike ? find_for_all(id, near) : find_for_caller(id, near);
     if (!symbol)
         atomic_fetch_add_explicit(&missing_count, 1, memory_order_relaxed);
     dlerror(), dlerror(); /* what our misses left there is not the host's; the second frees it */

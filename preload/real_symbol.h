@@ -66,8 +66,14 @@ void *real_symbol_ask(unsigned id, const void *near);
 int real_symbol_library(const char *function);
 int real_symbol_library_named(const char *soname);
 
-/* SYMBOL was found in a copy of library number KIND, which is from now on one of those in the process. */
-void real_symbol_note_copy(const void *symbol, int kind);
+/* Whether a library has come that there is another copy of. Slow if something was loaded since the last time. */
+void real_symbol_look_for_copies(void);
+
+/* REAL is what every caller of entry ID gets from here on; false if another is, or if callers may differ. */
+bool real_symbol_claim(unsigned id, void *real);
+
+/* Libraries are about to be loaded: what is known of callers may not hold for new ones. No lock, no allocation. */
+void real_symbol_before_load(void);
 
 /* NAME in the libraries that have NVIDIA's names for it, however they were opened. */
 void *real_symbol_in_named(const char *name);

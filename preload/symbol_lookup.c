@@ -253,13 +253,12 @@ static bool is_called_by_all(unsigned id, void *real)
     void *known = real_symbol_known(id);
     if (known == real)
         return true;
-    return !known && is_next(entry_name(id), real) && atomic_load(&real_symbol_getters) != GETTERS_PER_LIBRARY &&
-           atomic_compare_exchange_strong(&real_symbol_table[id], &known, real);
+    return !known && is_next(entry_name(id), real) && real_symbol_claim(id, real);
 }
 
 static void *stand_before(unsigned id, void *real)
 {
-    real_symbol_note_copy(real, real_symbol_library(entry_name(id)));
+    real_symbol_look_for_copies();
     if (is_called_by_all(id, real))
         return wrapper_of(id);
     void *thunk = thunk_for(id, real);

@@ -5,7 +5,7 @@
 set -eu
 shim=$1 names=$2
 exported=$(nm -D --defined-only "$shim" | awk '{print $3}' | LC_ALL=C sort)
-expected=$( (cat "$names"; echo InitializeInjection; echo vfork; echo dlsym; echo dlvsym; echo dlerror) | LC_ALL=C sort)
+expected=$( (cat "$names"; echo InitializeInjection; echo vfork; echo dlsym; echo dlvsym; echo dlerror; echo dlopen) | LC_ALL=C sort)
 if [ "$exported" != "$expected" ]; then
     echo "exports differ from the tables (< tables, > library):" >&2
     printf '%s\n' "$expected" >"${TMPDIR:-/tmp}/exports.$$"
