@@ -97,6 +97,16 @@ static void word_roof(const struct session *session, size_t index, FILE *out)
     fputs(format_share(text, session->operators[index].roofline.roof_fraction), out);
 }
 
+static void word_start_up(const struct session *session, size_t index, FILE *out)
+{
+    const struct operator_row *op = &session->operators[index];
+    double start_up_ns = advice_start_up_ns(session, op);
+    bool known = op->device >= 0 && session->devices[op->device].floor_ns <= start_up_ns;
+    char text[FORMAT_BYTES];
+    format_duration(text, start_up_ns);
+    fprintf(out, "%s a kernel left out for start-up%s", text, known ? "" : " (`rooftap calibrate` measures it)");
+}
+
 static void word_name(const struct session *session, size_t index, FILE *out)
 {
     const char *recorded = session->operators[index].name;
@@ -203,6 +213,7 @@ static const struct word words[] = {
     {"intensity_fused", ADVICE_SIBLINGS,        word_group_fused},
     {"saved_each",      ADVICE_SIBLINGS,        word_group_saved},
     {"roof",            ADVICE_OPERATOR,        word_roof},
+    {"start_up",        ADVICE_OPERATOR,        word_start_up},
     {"kernels",         ADVICE_OPERATOR,        word_kernels},
     {"mean",            ADVICE_OPERATOR,        word_mean},
     {"idle",            ADVICE_DEVICE,          word_idle},
