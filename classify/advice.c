@@ -117,6 +117,11 @@ static double saved_by_small_activations(const struct session *session, size_t i
 
 /* ---- operators ---- */
 
+double advice_tensor_core_ns(const struct session *session, const struct operator_row *op, enum gpu_path path)
+{
+    return saved_on_path(session, op, path, path == GPU_PATH_TF32 ? 1 : 0.5);
+}
+
 /* Operands that tensor cores take, on units that are slower; a pedantic compute type asks for just that. */
 static double saved_by_tensor_cores(const struct session *session, size_t index)
 {
@@ -126,8 +131,7 @@ static double saved_by_tensor_cores(const struct session *session, size_t index)
         op->work.type[0].type != NUMBER_FP32 || op->signature.type_compute == CUBLAS_COMPUTE_32F_PEDANTIC ||
         op->signature.math_mode == CUBLAS_PEDANTIC_MATH)
         return NAN;
-    double tf32 = saved_on_path(session, op, GPU_PATH_TF32, 1), bf16 = saved_on_path(session, op, GPU_PATH_BF16, 0.5);
-    return fmax(tf32, bf16); /* whichever is known, where one isn't */
+    return fmax(advice_tensor_core_ns(session, op, GPU_PATH_TF32), advice_tensor_core_ns(session, op, GPU_PATH_BF16));
 }
 
 static double saved_by_fp16_accumulate(const struct session *session, size_t index)
@@ -363,7 +367,8 @@ static const struct advice_row rows[] = {
      .source = MATMUL_GUIDE},
     {.id = "tensor_cores", .lever = "tensor cores for fp32 GEMMs", .kind = ADVICE_OPERATOR, .saved_ns = saved_by_tensor_cores,
      .text = "fp32 GEMMs run on FMA units: allow TF32 (torch.backends.cuda.matmul.allow_tf32, CUBLAS_TF32_TENSOR_OP_MATH) "
-             "or load the model in bf16. TF32 keeps 10 bits of mantissa.",
+             "or load the model in bf16. TF32 keeps 10 bits of mantissa. The larger of the two savings is shown.",
+     .detail = "{tensor_cores}",
      .source = CUBLAS_DOCS "#cublasmath-t; NVIDIA A100 white paper"},
     {.id = "fp16_accumulate", .lever = "fp16 accumulation", .kind = ADVICE_OPERATOR, .saved_ns = saved_by_fp16_accumulate,
      .text = "This GPU accumulates fp16 in fp16 twice as fast as in fp32 (CUBLAS_COMPUTE_16F, or "

@@ -97,6 +97,24 @@ static void word_roof(const struct session *session, size_t index, FILE *out)
     fputs(format_share(text, session->operators[index].roofline.roof_fraction), out);
 }
 
+/* "66.08 ms in bf16, 65.20 ms in TF32": those that this GPU has. */
+static void word_tensor_cores(const struct session *session, size_t index, FILE *out)
+{
+    static const struct {
+        enum gpu_path path;
+        const char *name;
+    } ways[] = {{GPU_PATH_BF16, "bf16"}, {GPU_PATH_TF32, "TF32"}};
+    const char *between = "";
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        double saved = advice_tensor_core_ns(session, &session->operators[index], ways[i].path);
+        char text[FORMAT_BYTES];
+        if (isnan(saved))
+            continue;
+        fprintf(out, "%s%s in %s", between, saved > 0 ? format_duration(text, saved) : "nothing", ways[i].name);
+        between = ", ";
+    }
+}
+
 static void word_start_up(const struct session *session, size_t index, FILE *out)
 {
     const struct operator_row *op = &session->operators[index];
@@ -213,6 +231,7 @@ static const struct word words[] = {
     {"intensity_fused", ADVICE_SIBLINGS,        word_group_fused},
     {"saved_each",      ADVICE_SIBLINGS,        word_group_saved},
     {"roof",            ADVICE_OPERATOR,        word_roof},
+    {"tensor_cores",    ADVICE_OPERATOR,        word_tensor_cores},
     {"start_up",        ADVICE_OPERATOR,        word_start_up},
     {"kernels",         ADVICE_OPERATOR,        word_kernels},
     {"mean",            ADVICE_OPERATOR,        word_mean},

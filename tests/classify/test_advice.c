@@ -400,6 +400,22 @@ static void test_start_up_is_not_claimed(void **state)
     assert_true(saved_by("far_from_roof") == 0);
 }
 
+/* The scene's 100 us become 20 in TF32, 10 in bf16; a GPU that has one of them saves by that one. */
+static void test_both_ways_to_tensor_cores(void **state)
+{
+    static struct gpu_spec without_bf16;
+    (void)state;
+    reset();
+    scene_tensor_cores(true);
+    assert_float_equal(advice_tensor_core_ns(&session, operators, GPU_PATH_TF32), 80000, 1e-3);
+    assert_float_equal(advice_tensor_core_ns(&session, operators, GPU_PATH_BF16), 90000, 1e-3);
+    without_bf16 = unit;
+    without_bf16.flops_per_second[GPU_PATH_BF16] = 0;
+    device.roofs.spec = &without_bf16;
+    assert_true(isnan(advice_tensor_core_ns(&session, operators, GPU_PATH_BF16)));
+    assert_float_equal(saved_by("tensor_cores"), 80000, 1e-3);
+}
+
 /* On 75 of 100 SMs 10 us become 13.333, and 50 were taken, of which 10 may be start-up. */
 static void test_far_and_starved(void **state)
 {
@@ -532,23 +548,15 @@ static void test_verdict_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_fires_and_is_silent),
-        cmocka_unit_test(test_every_row_has_a_scene),
-        cmocka_unit_test(test_ranked_and_bounded),
-        cmocka_unit_test(test_what_rides_in_chunks),
-        cmocka_unit_test(test_attention_of_replays),
-        cmocka_unit_test(test_attention_by_name_alone),
-        cmocka_unit_test(test_idle_of_a_simulated_gpu),
-        cmocka_unit_test(test_untimed),
-        cmocka_unit_test(test_4_bit_where_8_do),
-        cmocka_unit_test(test_kinds_that_do_not_apply),
-        cmocka_unit_test(test_far_and_starved),
-        cmocka_unit_test(test_no_roof),
-        cmocka_unit_test(test_start_up_is_not_claimed),
-        cmocka_unit_test(test_verdict_of_a_bound_run),
-        cmocka_unit_test(test_verdict_of_unknown_kernels),
-        cmocka_unit_test(test_verdict_of_a_waiting_gpu),
-        cmocka_unit_test(test_verdict_without_times),
+        cmocka_unit_test(test_each_fires_and_is_silent), cmocka_unit_test(test_every_row_has_a_scene),
+        cmocka_unit_test(test_ranked_and_bounded),       cmocka_unit_test(test_what_rides_in_chunks),
+        cmocka_unit_test(test_attention_of_replays),     cmocka_unit_test(test_attention_by_name_alone),
+        cmocka_unit_test(test_idle_of_a_simulated_gpu),  cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_4_bit_where_8_do),         cmocka_unit_test(test_kinds_that_do_not_apply),
+        cmocka_unit_test(test_far_and_starved),          cmocka_unit_test(test_no_roof),
+        cmocka_unit_test(test_start_up_is_not_claimed),  cmocka_unit_test(test_both_ways_to_tensor_cores),
+        cmocka_unit_test(test_verdict_of_a_bound_run),   cmocka_unit_test(test_verdict_of_unknown_kernels),
+        cmocka_unit_test(test_verdict_of_a_waiting_gpu), cmocka_unit_test(test_verdict_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
