@@ -305,26 +305,19 @@ int cmd_kernels(int argc, char **argv)
                  "them; or explains where a NAME is put, and by which pattern: mangled or demangled, '-'\n"
                  "for names on standard input, one a line.",
         .rows = rows,
+        .anywhere = true,
         .footer = "Without --kernel-table, ~/.config/rooftap/kernels.json is read if it is there.",
     };
-    int first = 0;
-    const char *action = NULL;
-    /* Options may stand before and behind the action. */
-    for (int pass = 0; pass < 2; pass++) {
-        int next;
-        switch (options_parse(&set, argc - first, argv + first, &next)) {
-        case OPTIONS_HELP:
-            return 0;
-        case OPTIONS_BAD:
-            return EXIT_USAGE;
-        case OPTIONS_OK:
-            break;
-        }
-        first += next;
-        if (first == argc || action)
-            break;
-        action = argv[first];
+    int first;
+    switch (options_parse(&set, argc, argv, &first)) {
+    case OPTIONS_HELP:
+        return 0;
+    case OPTIONS_BAD:
+        return EXIT_USAGE;
+    case OPTIONS_OK:
+        break;
     }
+    const char *action = first < argc ? argv[first++] : NULL;
     bool explains = action && strcmp(action, "explain") == 0;
     if (action && !explains && strcmp(action, "families") != 0) {
         message_error(COMMAND, "'%s' is neither families nor explain; see 'rooftap help kernels'", action);
