@@ -371,7 +371,7 @@ const char *advice_text_base(const struct session *session, const struct advice_
         return "the time from first start to last end";
     if (list->by_roof)
         return "the time at the roof";
-    return session->simulated ? "the model's busy time" : "busy time";
+    return session->simulated ? "simulated busy time" : "busy time";
 }
 
 /* What is too small for advice of its own isn't named. */
@@ -409,7 +409,7 @@ void advice_text_print(const struct session *session, const struct advice_list *
         return;
     fprintf(out, "\nadvice, by what it saves at most, at the roof, of %s%s; savings overlap:\n",
             list->by_roof        ? "the time at the roof"
-            : session->simulated ? "the model's busy time"
+            : session->simulated ? "simulated busy time"
                                  : "busy time",
             session->simulated && list->by_roof ? " (a simulated GPU)" : "");
     for (size_t i = 0; i < list->count; i++) {
