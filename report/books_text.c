@@ -99,7 +99,8 @@ static void print_model(const struct books *books, FILE *out)
     fprintf(out, "%s of weights are multiplied in a step", print_bytes(bytes, books->model_bytes));
     if (books->options.model.tensor_parallel > 1)
         fprintf(out, ", on each of %" PRId64 " GPUs", books->options.model.tensor_parallel);
-    fprintf(out, "; the embedding is %s\n", config->tied ? "in as lm_head" : "read by the row and not in");
+    fprintf(out, "; the embedding is %s\n",
+            config->tied ? "counted as lm_head" : "looked up, not multiplied, so not counted");
     print_checkpoint(books, out);
 }
 
@@ -408,9 +409,14 @@ static void print_device(const struct books *books, const struct books_device *d
     print_steps(device, text);
     fputc('\n', text);
     wrapped_text_end(&wrapped);
-    if (device->seen_count)
+    if (device->seen_count) {
         print_table(device, view, out);
-    else
+        text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
+        fputs("  BITS: of a weight as stored; READ: as measured; CALLS: of the model; SEEN: measured; x: TIME by AT "
+              "ROOF\n",
+              text);
+        wrapped_text_end(&wrapped);
+    } else
         fputs("nothing that was measured has a shape of the model's\n", out);
     text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
     print_missing(device, text);

@@ -162,7 +162,7 @@ class Books(unittest.TestCase):
             trace.step(LAYER, HEAD)
         device = self.device([trace], dict(LLAMA, tie_word_embeddings=True))
         self.assertEqual((device["bytes"], device["share"]), (BYTES, [1, 1]))
-        self.assertIn("the embedding is in as lm_head", self.text)
+        self.assertIn("the embedding is counted as lm_head", self.text)
 
     def test_padded_vocabulary(self):
         trace = Trace()
