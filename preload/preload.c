@@ -298,6 +298,7 @@ static bool start(void)
     if (session_is_left_out && !settings.dir)
         session_search(&settings, settings_dir, sizeof settings_dir);
     configure_timing();
+    trace_writer_redact_arguments(settings.redact_args);
     if (settings.disable || !settings.dir || !trace_writer_open(settings.dir)) {
         atomic_store(&preload_off, true);
         atomic_store(&state->phase, PHASE_LEAVING); /* nobody need wait */

@@ -12,7 +12,8 @@ static const struct setting settings_rows[] = {
     {SETTING_DISABLE,      SETTING_SWITCH, "off",  0, 0,      "pass every call through and record nothing", NULL},
     {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500",  0, 600000, "how long an exiting process may wait for its last kernel times", NULL},
     {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
-    {SETTING_LOOKUP,       SETTING_SWITCH, "off",  0, 0,      "also take functions that a program looks up by name; off takes those it is linked to", NULL},
+    {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "also take functions that a program looks up by name; off takes those it is linked to", NULL},
+    {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
     {SETTING_TIMING,       SETTING_SWITCH, "on",   0, 0,      "time kernels with CUPTI; off records shapes only", NULL},
 };
 /* clang-format on */
@@ -103,6 +104,8 @@ void settings_read_from(struct settings *settings, const char *(*value_of)(const
                          *exit_wait = settings_find(SETTING_EXIT_WAIT_MS), *join = settings_find(SETTING_JOIN);
     settings->dir = dir && *dir == '/' ? dir : NULL;
     settings->disable = settings_switch(disable, value_of(SETTING_DISABLE, context), NULL);
+    settings->redact_args =
+        settings_switch(settings_find(SETTING_REDACT_ARGS), value_of(SETTING_REDACT_ARGS, context), NULL);
     settings->timing = settings_switch(timing, value_of(SETTING_TIMING, context), NULL);
     settings->lookup = settings_switch(settings_find(SETTING_LOOKUP), value_of(SETTING_LOOKUP, context), NULL);
     settings->exit_wait_ms = (uint32_t)settings_number(exit_wait, value_of(SETTING_EXIT_WAIT_MS, context), NULL);

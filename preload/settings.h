@@ -14,6 +14,7 @@
 #define SETTING_EXIT_WAIT_MS "ROOFTAP_EXIT_WAIT_MS"
 #define SETTING_JOIN         "ROOFTAP_JOIN"
 #define SETTING_LOOKUP       "ROOFTAP_LOOKUP"
+#define SETTING_REDACT_ARGS  "ROOFTAP_REDACT_ARGS"
 
 enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE };
 enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
@@ -35,6 +36,7 @@ struct settings {
     const char *dir; /* absolute folder of the session, points into the environment; NULL: record nothing */
     bool disable;
     bool timing;
+    bool redact_args;
     bool lookup;
     uint32_t exit_wait_ms;
     enum setting_join join;

@@ -20,6 +20,9 @@ struct trace_thread; /* one a thread: its open block and slot */
  * other function here does nothing and returns NULL. Idempotent; safe against two threads at once (the second waits). */
 bool trace_writer_open(const char *folder);
 
+/* For the next trace_writer_open(): the PROCESS record has the program's name and "[redacted]" in place of its arguments. */
+void trace_writer_redact_arguments(bool redact);
+
 /* True in the process that opened, false in a forked child and before trace_writer_open(). One load. */
 bool trace_writer_is_open(void);
 

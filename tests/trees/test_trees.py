@@ -28,11 +28,11 @@ class Tally:
 
 
 class Trees(Case):
-    def run_tree(self, *arguments, environment=None, wrap=(), status=0):
+    def run_tree(self, *arguments, environment=None, wrap=(), status=0, options=()):
         session = self.session()
         session.tally_path = self.scratch / f"tally{self.sessions}"
         session.run = session.record([*wrap, TREE, *arguments],
-                                     {"TREE_TALLY": str(session.tally_path), **(environment or {})})
+                                     {"TREE_TALLY": str(session.tally_path), **(environment or {})}, options=options)
         self.assertEqual((session.run.status, session.run.out, session.run.err), (status, "", ""), arguments)
         return session
 
@@ -138,6 +138,17 @@ class Trees(Case):
         self.assertEqual(session.traces, [])
         session = self.run_tree("calls", "5", "40", status=40, wrap=self.env_i("LD_PRELOAD", extra=["ROOFTAP_DISABLE=1"]))
         self.assertEqual(session.traces, [])
+
+    def test_redacted_arguments(self):
+        """In every process of the tree; the programs themselves get them all."""
+        session = self.run_tree("exec", "spawn", options=["--redact-args"])
+        report = self.check(session, [(BEFORE + AFTER, 0), (BY_CHILD, 0)])
+        self.assertEqual([p["command"] for p in report["processes"]], [f"{TREE} [redacted]"] * 2)
+        for path in session.traces:
+            self.assertNotIn(b"spawn", path.read_bytes())
+            self.assertNotIn(b"calls\0005", path.read_bytes())
+        plain = self.run_tree("exec", "spawn")
+        self.assertEqual(sorted(p["command"] for p in plain.report["processes"]), [f"{TREE} calls 5 40", f"{TREE} exec spawn"])
 
     @staticmethod
     def env_i(*names, extra=()):
