@@ -162,7 +162,7 @@ static void print_row(const struct kernel_family_row *row)
     if (kernel_family_row_is_users(row))
         printf("  %-11s a table file\n", "of");
     if (row->example)
-        print_line("example", row->example);
+        print_line("such as", row->example);
     if (row->source)
         print_line("source", row->source);
 }
@@ -201,12 +201,12 @@ static void explain_text(struct demangler *demangler, const char *name, bool fir
     else
         print_unknown();
     if (persistent)
-        printf("  %-11s persistent, by '%s': its blocks say nothing about its work\n", "grid", persistent);
+        printf("  %-11s persistent kernel, by '%s': its number of blocks says nothing about its work\n", "blocks",
+               persistent);
     else
-        printf("  %-11s nothing in the name says that it is persistent\n", "grid");
-    printf("  %-11s %s\n", "floor",
-           kernel_family_sets_floor(name) ? "may tell how short a kernel can be"
-                                          : "never tells how short a kernel can be");
+        printf("  %-11s its number of blocks may tell how much of the GPU it fills\n", "blocks");
+    printf("  %-11s its shortest time %s as the least that any kernel of the GPU takes\n", "overhead",
+           kernel_family_sets_floor(name) ? "may serve" : "is never taken");
     free(readable);
     free(safe);
     free(function);
