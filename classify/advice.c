@@ -11,10 +11,13 @@
 #include "classify/roof_time.h"
 #include "classify/session.h"
 
-#define FAR_TIMES           3.0  /* as in the flag far_from_roof */
-#define IDLE_LEAST_SHARE    0.05 /* of the span: a little waiting is normal */
-#define START_UP_MOST_NS    10e3 /* a floor above this is no kernel's start-up, but a run without small kernels */
-#define START_UP_MOST_TIMES 2.0  /* of the floor, as in the class overhead */
+#define FAR_TIMES        3.0  /* as in the flag far_from_roof */
+#define IDLE_LEAST_SHARE 0.05 /* of the span: a little waiting is normal */
+/* No kernel's start-up takes longer: with a kernel of 2.9 us the launch and the wait for it took 9.6 us, host included, on a
+ * V100 (NVIDIA, Getting Started with CUDA Graphs, developer.nvidia.com/blog/cuda-graphs). A floor above it is of a run
+ * without small kernels, and without a floor so much of each kernel may be start-up. */
+#define START_UP_MOST_NS    10e3
+#define START_UP_MOST_TIMES 2.0 /* of the floor, as in the class overhead */
 
 /* ---- roofs ---- */
 
@@ -114,6 +117,11 @@ static double saved_by_small_activations(const struct session *session, size_t i
 
 /* ---- operators ---- */
 
+double advice_tensor_core_ns(const struct session *session, const struct operator_row *op, enum gpu_path path)
+{
+    return saved_on_path(session, op, path, path == GPU_PATH_TF32 ? 1 : 0.5);
+}
+
 /* Operands that tensor cores take, on units that are slower; a pedantic compute type asks for just that. */
 static double saved_by_tensor_cores(const struct session *session, size_t index)
 {
@@ -123,8 +131,7 @@ static double saved_by_tensor_cores(const struct session *session, size_t index)
         op->work.type[0].type != NUMBER_FP32 || op->signature.type_compute == CUBLAS_COMPUTE_32F_PEDANTIC ||
         op->signature.math_mode == CUBLAS_PEDANTIC_MATH)
         return NAN;
-    double tf32 = saved_on_path(session, op, GPU_PATH_TF32, 1), bf16 = saved_on_path(session, op, GPU_PATH_BF16, 0.5);
-    return fmax(tf32, bf16); /* whichever is known, where one isn't */
+    return fmax(advice_tensor_core_ns(session, op, GPU_PATH_TF32), advice_tensor_core_ns(session, op, GPU_PATH_BF16));
 }
 
 static double saved_by_fp16_accumulate(const struct session *session, size_t index)
@@ -146,17 +153,25 @@ static bool is_misaligned(const struct operator_row *op)
            (fmod((double)op->work.k * bits, ALIGNED_BITS) > 0 || fmod((double)op->work.n * bits, ALIGNED_BITS) > 0);
 }
 
-/* The time that neither the roof nor, of a starved one, the fill accounts for; NAN: it isn't far from what they do. */
+double advice_start_up_ns(const struct session *session, const struct operator_row *op)
+{
+    double floor_ns = op->device >= 0 ? session->devices[op->device].floor_ns : NAN;
+    return fmin(floor_ns, START_UP_MOST_NS); /* of a number and NAN, the number */
+}
+
+/* The time that neither start-up nor the roof nor, of a starved one, the fill accounts for; NAN: it isn't far from what
+ * they do. */
 static double unexplained_ns(const struct session *session, const struct operator_row *op)
 {
+    double start_up = (double)op->kernels * advice_start_up_ns(session, op);
     if (!(op->roofline.flags & ROOFLINE_FAR_FROM_ROOF))
         return NAN;
     if (!(op->roofline.flags & ROOFLINE_STARVED))
-        return above_roof_ns(op);
+        return above_roof_ns(op) - start_up;
     double filled_ns =
         (double)op->executions * roof_filled_ns(session, op->device, op->work.path, roof_fill_of_operator(session, op),
                                                 op->work.flops, op->work.bytes);
-    return (double)op->time_ns > FAR_TIMES * filled_ns ? (double)op->time_ns - filled_ns : NAN;
+    return (double)op->time_ns > FAR_TIMES * filled_ns ? (double)op->time_ns - filled_ns - start_up : NAN;
 }
 
 static double saved_by_alignment(const struct session *session, size_t index)
@@ -352,7 +367,8 @@ static const struct advice_row rows[] = {
      .source = MATMUL_GUIDE},
     {.id = "tensor_cores", .lever = "tensor cores for fp32 GEMMs", .kind = ADVICE_OPERATOR, .saved_ns = saved_by_tensor_cores,
      .text = "fp32 GEMMs run on FMA units: allow TF32 (torch.backends.cuda.matmul.allow_tf32, CUBLAS_TF32_TENSOR_OP_MATH) "
-             "or load the model in bf16. TF32 keeps 10 bits of mantissa.",
+             "or load the model in bf16. TF32 keeps 10 bits of mantissa. The larger of the two savings is shown.",
+     .detail = "{tensor_cores}",
      .source = CUBLAS_DOCS "#cublasmath-t; NVIDIA A100 white paper"},
     {.id = "fp16_accumulate", .lever = "fp16 accumulation", .kind = ADVICE_OPERATOR, .saved_ns = saved_by_fp16_accumulate,
      .text = "This GPU accumulates fp16 in fp16 twice as fast as in fp32 (CUBLAS_COMPUTE_16F, or "
@@ -361,13 +377,13 @@ static const struct advice_row rows[] = {
     {.id = "alignment", .lever = "aligned N and K", .kind = ADVICE_OPERATOR, .saved_ns = saved_by_alignment,
      .text = "N or K is no multiple of 16 bytes, and these run far below the roof: tensor cores are fed best with rows "
              "of 16 bytes. Pad the weight (vocabulary, LoRA rank) with zeros.",
-     .detail = "{roof} % of the roof",
+     .detail = "{roof} % of the roof; {start_up}",
      .source = CUBLAS_DOCS "#tensor-core-usage; " MATMUL_GUIDE},
     {.id = "far_from_roof", .lever = "better kernels for what runs far from the roof", .kind = ADVICE_OPERATOR,
      .saved_ns = saved_by_better_kernel,
-     .text = "More than 3 times the time at the roof, and neither shape nor fill says why: look at the kernel chosen, "
-             "at clocks, and at what shares the GPU (ncu --set full tells more).",
-     .detail = "{roof} % of the roof",
+     .text = "More than 3 times the time at the roof, and neither shape, fill nor start-up says why: look at the kernel "
+             "chosen, at clocks, and at what shares the GPU (ncu --set full tells more).",
+     .detail = "{roof} % of the roof; {start_up}",
      .source = "Nsight Compute documentation, GPU Speed Of Light"},
     {.id = "small_kernels", .lever = "fewer, fused small kernels", .kind = ADVICE_OPERATOR,
      .saved_ns = saved_by_fewer_kernels,

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "classify/gpu_specs.h"
+
+struct operator_row;
 struct session;
 
 /* Less than this share is shown in lists, and isn't advice. */
@@ -39,6 +42,13 @@ struct advice_row {
 const struct advice_row *advice_rows(size_t *count);
 const char *advice_kind_name(enum advice_kind kind); /* "weight", "siblings", … */
 size_t advice_subject_count(const struct session *session, enum advice_kind kind);
+
+/* What one of its kernels may spend on starting up, of which no advice claims a part: the device's floor; where that is not
+ * known, or too long to be one, the most that any kernel's start-up takes. */
+double advice_start_up_ns(const struct session *session, const struct operator_row *op);
+/* What an fp32 GEMM on FMA units would save on tensor cores, in TF32 (GPU_PATH_TF32) or with 16-bit operands and results
+ * (GPU_PATH_BF16). NAN: no such path. */
+double advice_tensor_core_ns(const struct session *session, const struct operator_row *op, enum gpu_path path);
 
 struct advice_subject {
     size_t index;

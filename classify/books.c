@@ -25,6 +25,13 @@ const char *books_steps_source_name(enum books_steps_source source)
     return names[source];
 }
 
+struct predict_range books_narrow(struct predict_range range, double part)
+{
+    if (range.low != range.high)
+        range.high = range.low + part * (range.high - range.low);
+    return range;
+}
+
 /* ---- the model ---- */
 
 static void sum_model(struct books *books)
@@ -118,6 +125,9 @@ static bool compare_checkpoint(struct books *books, struct model_error *error)
     if (!books->checkpoint_path)
         return true;
     if (!checkpoint_read(books->checkpoint_path, &checkpoint, &problem)) {
+        books->checkpoint_problem = problem;
+        if (!asked) /* a pointer of Git LFS, say: nobody asked for it */
+            return true;
         snprintf(error->text, sizeof error->text, "%.200s: %.300s", books->checkpoint_path, problem.text);
         return false;
     }

@@ -87,8 +87,12 @@ struct books_device {
     struct books_list extra_weights; /* in session->weights: of no shape that the model has; longest time first */
     struct books_list extra_grouped; /* the same of grouped calls, in session->operators */
     double extra_bytes;              /* weight bytes a step of both; NAN */
-    double bytes, parameters;        /* measured, matched, a step; NAN: steps are not known */
-    double share[2];                 /* of the model's bytes at most and at least: a range where there are experts */
+    /* Of all that the routing leaves open between at least and at most, the part that the rows of a step leave: no more
+     * experts are touched than rows x top_k. By phase; UNKNOWN: mean over the steps. 1 without experts. */
+    double routed[PHASE_COUNT];
+    struct predict_range own_bytes, own_parameters; /* of the model by that, what shares are of */
+    double bytes, parameters;                       /* measured, matched, a step; NAN: steps are not known */
+    double share[2]; /* of the model's bytes at most and at least: a range where there are experts */
     double parameter_share[2];
     double steps_of[PHASE_COUNT];    /* prefill and decode; 0: none */
     double share_of[PHASE_COUNT][2]; /* the same share, of these steps alone; NAN */
@@ -114,6 +118,7 @@ struct books {
     struct predict_range model_bytes, model_parameters; /* multiplied in a step, one GPU's part */
     char *checkpoint_path;                              /* NULL: none */
     struct checkpoint_comparison checkpoint;
+    struct model_error checkpoint_problem; /* why the one beside config.json can't be read; empty: it can */
     /* What shares are of: model_bytes, or what the checkpoint's own tensors take where all of them are known, are those of
      * config.json, and every one is multiplied in each step of the one GPU. */
     struct predict_range own_bytes;
@@ -129,6 +134,9 @@ struct books *books_open(const char *path, const struct books_options *options, 
 /* SESSION must be classified. Once. */
 void books_close_with(struct books *books, const struct session *session);
 void books_free(struct books *books);
+
+/* RANGE with only PART of what lies between its ends. */
+struct predict_range books_narrow(struct predict_range range, double part);
 
 const char *books_steps_source_name(enum books_steps_source source); /* "phases", "calls"; NULL: not known */
 

@@ -72,6 +72,43 @@ static void find_steps(const struct session *session, struct books_device *devic
     }
 }
 
+/* ---- routing ---- */
+
+/* The most rows that a product of PHASE had that is no expert's: tokens of a step. UNKNOWN: in the whole run. */
+static double most_rows(const struct session *session, const struct books_device *device, enum phase phase)
+{
+    double most = 0;
+    for (size_t i = 0; i < device->row_count; i++)
+        for (size_t j = 0; j < device->rows[i].operators.count && !device->rows[i].experts; j++) {
+            const struct operator_row *op = &session->operators[device->rows[i].operators.indexes[j]];
+            if (phase == PHASE_UNKNOWN || op->phase_calls[phase])
+                most = fmax(most, (double)op->work.m);
+        }
+    return most;
+}
+
+/* At least top_k experts a layer are touched, at most min(experts, rows x top_k). */
+static double routed_part(const struct model_config *config, double rows)
+{
+    double experts = (double)config->experts, top_k = (double)config->experts_per_token;
+    if (experts <= top_k || rows < 1) /* nothing is open; nothing is known */
+        return 1;
+    return (fmin(experts, rows * top_k) - top_k) / (experts - top_k);
+}
+
+static void find_routing(const struct books *books, const struct session *session, struct books_device *device)
+{
+    double sum = 0;
+    for (int p = PHASE_UNKNOWN; p < PHASE_COUNT; p++)
+        device->routed[p] = routed_part(&books->config, most_rows(session, device, p));
+    for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++)
+        sum += device->routed[p] * device->steps_of[p];
+    if (device->steps_source == BOOKS_STEPS_PHASES)
+        device->routed[PHASE_UNKNOWN] = sum / device->steps;
+    device->own_bytes = books_narrow(books->own_bytes, device->routed[PHASE_UNKNOWN]);
+    device->own_parameters = books_narrow(books->model_parameters, device->routed[PHASE_UNKNOWN]);
+}
+
 /* ---- what was measured ---- */
 
 /* PHASE UNKNOWN: all that counts. */
@@ -238,10 +275,11 @@ static void add_up(const struct books *books, const struct session *session, str
     }
     if (isnan(device->steps) && device->seen_count) /* of nothing it is known what a step reads */
         device->bytes = device->parameters = NAN;
-    find_share(device->share, device->bytes, books->own_bytes);
-    find_share(device->parameter_share, device->parameters, books->model_parameters);
+    find_share(device->share, device->bytes, device->own_bytes);
+    find_share(device->parameter_share, device->parameters, device->own_parameters);
     for (int p = PHASE_UNKNOWN; p < PHASE_COUNT; p++)
-        find_share(device->share_of[p], device->steps_of[p] > 0 ? bytes_of[p] : NAN, books->own_bytes);
+        find_share(device->share_of[p], device->steps_of[p] > 0 ? bytes_of[p] : NAN,
+                   books_narrow(books->own_bytes, device->routed[p]));
     for (size_t i = 0; i < device->extra_weights.count; i++) {
         const struct weight_row *weight = &session->weights[device->extra_weights.indexes[i]];
         for (size_t j = 0; j < weight->operator_count; j++)
@@ -315,6 +353,7 @@ void books_measure(const struct books *books, const struct session *session, str
         if (device->rows[i].operators.count)
             count_executions(session, &device->rows[i]);
     find_steps(session, device);
+    find_routing(books, session, device);
     for (size_t i = 0; i < device->row_count; i++)
         if (device->rows[i].operators.count)
             measure_row(session, device, &device->rows[i]);

@@ -18,7 +18,7 @@ static const double least_flops = 1e9, most_flops = 1e18, least_bytes = 1e9, mos
 
 static bool refuse(char error[PEAK_OPTION_ERROR_BYTES], const char *what, const char *part)
 {
-    snprintf(error, PEAK_OPTION_ERROR_BYTES, "%s '%.60s'; expected [DEVICE:]TYPE=TFLOP/s,bw=GB/s, as in " EXAMPLE, what,
+    snprintf(error, PEAK_OPTION_ERROR_BYTES, "%s '%.60s'; expected [GPU:]TYPE=TFLOP/s,bw=GB/s, as in " EXAMPLE, what,
              part);
     return false;
 }
@@ -96,7 +96,7 @@ bool peak_option_parse(const char *text, struct peak_option *option, char error[
     size_t digits = strspn(text, "0123456789");
     if (text[digits] == ':') {
         if (digits == 0 || digits > 6)
-            return refuse(error, "no device number before ':' in", text);
+            return refuse(error, "no GPU number before ':' in", text);
         parsed.device = atoi(text);
         parts = text + digits + 1;
     }

@@ -73,6 +73,10 @@ static void add_operator(struct phase_sum *sum, const struct operator_row *op, d
 {
     if (!(part > 0))
         return;
+    if (op->kernels)
+        sum->gpu_time_ns += part * (double)op->time_ns;
+    if (isnan(op->flops) || isnan(op->bytes))
+        return;
     sum->flops += part * op->flops;
     sum->bytes += part * op->bytes;
     if (op->kernels)
@@ -83,9 +87,10 @@ static void finish(struct phase_sum *sum, double gpu_time_ns, double rows)
 {
     sum->rows_per_step = sum->steps ? rows / (double)sum->steps : NAN;
     sum->share = gpu_time_ns > 0 ? sum->time_ns / gpu_time_ns : NAN;
+    sum->gpu_share = gpu_time_ns > 0 ? sum->gpu_time_ns / gpu_time_ns : NAN;
     sum->intensity = sum->bytes > 0 ? sum->flops / sum->bytes : NAN;
     if (isnan(gpu_time_ns))
-        sum->time_ns = NAN;
+        sum->time_ns = sum->gpu_time_ns = NAN;
 }
 
 /* Replays of graphs go where the captured calls went: an operator's sums are split by its calls. */
@@ -99,8 +104,6 @@ void phases_find(struct session *session)
     }
     for (size_t i = 0; i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
-        if (isnan(op->flops) || isnan(op->bytes))
-            continue;
         double left = 1;
         for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
             double part = op->calls ? (double)op->phase_calls[p] / (double)op->calls : 0;

@@ -35,8 +35,9 @@ enum phase { PHASE_UNKNOWN, PHASE_PREFILL, PHASE_DECODE, PHASE_COUNT };
 /* What all operators of one phase come to. NAN: not known. */
 struct phase_sum {
     uint64_t steps;
-    double rows_per_step;  /* tokens: mean M of the GEMMs before the output projection */
-    double time_ns, share; /* of operators with known work; share of the kernel time of all devices */
+    double rows_per_step;          /* tokens: mean M of the GEMMs before the output projection */
+    double time_ns, share;         /* of operators with known work; share of the kernel time of all devices */
+    double gpu_time_ns, gpu_share; /* the same of all operators, those without a work model too */
     double flops, bytes;
     double intensity; /* FLOPs by bytes: the byte-weighted mean of the operators' */
 };

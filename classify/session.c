@@ -47,6 +47,7 @@ static const struct {
     [TRACE_NOTE_SHAPES_OFF] = {"shapes_off", true},
     [TRACE_NOTE_TIMING_CUT] = {"timing_cut", false},
     [TRACE_NOTE_JOIN]       = {"join",       true},
+    [TRACE_NOTE_ESCAPED]    = {"escaped",    true},
     [TRACE_NOTE_GRAPH_NODES] = {"graph_nodes", true},
 };
 /* clang-format on */

@@ -17,12 +17,16 @@ static double time_of(const struct operator_row *op, bool by_roof)
 
 static void find_shares(const struct session *session, struct verdict *verdict)
 {
-    double all = 0, sum[VERDICT_BOUNDS] = {0};
+    double all = 0, roofless = 0, sum[VERDICT_BOUNDS] = {0};
     for (size_t i = 0; i < session->operator_count; i++) {
-        double time = time_of(&session->operators[i], verdict->by_roof);
-        sum[session->operators[i].roofline.bound] += time;
+        const struct operator_row *op = &session->operators[i];
+        double time = time_of(op, verdict->by_roof);
+        sum[op->roofline.bound] += time;
+        if (op->roofline.bound == BOUND_UNKNOWN && !isnan(op->flops / op->bytes))
+            roofless += time;
         all += time;
     }
+    verdict->roofless_share = all > 0 ? roofless / all : NAN;
     for (int bound = 0; bound < VERDICT_BOUNDS; bound++) {
         verdict->share[bound] = all > 0 ? sum[bound] / all : NAN;
         if (bound != BOUND_UNKNOWN && sum[bound] > 0 &&

@@ -180,6 +180,7 @@ int cmd_gpus(int argc, char **argv)
             "as its driver says) that one in full, with its sources. 'rooftap record --simulate' takes the names\n"
             "marked in column sim, in JSON can_simulate.",
         .rows = rows,
+        .anywhere = true,
         .footer =
             "TYPE: fp64, fp32, tf32, bf16, fp16 (fp32 accumulate), fp16-acc16 (fp16 accumulate), fp8, fp8-acc16,\n"
             "int8, fp4, fp64-tensor; without tensor cores: fp16-fma, bf16-fma, int8-dp4a. Peaks are dense.",
@@ -204,7 +205,7 @@ int cmd_gpus(int argc, char **argv)
         return EXIT_USAGE;
     bool good = (view.one || choose_rows(&view)) && (json ? gpus_print_json(&view) : gpus_print_text(&view));
     if (!good)
-        message_error(COMMAND, "out of memory");
+        message_not_printed(COMMAND);
     free(view.rows);
-    return good ? 0 : 1;
+    return good ? 0 : EXIT_USAGE;
 }

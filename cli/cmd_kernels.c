@@ -49,7 +49,7 @@ static bool dump(json_t *document)
     putchar('\n');
     json_decref(document);
     if (!good)
-        message_error(COMMAND, "out of memory");
+        message_not_printed(COMMAND);
     return good;
 }
 
@@ -162,7 +162,7 @@ static void print_row(const struct kernel_family_row *row)
     if (kernel_family_row_is_users(row))
         printf("  %-11s a table file\n", "of");
     if (row->example)
-        print_line("example", row->example);
+        print_line("such as", row->example);
     if (row->source)
         print_line("source", row->source);
 }
@@ -201,12 +201,12 @@ static void explain_text(struct demangler *demangler, const char *name, bool fir
     else
         print_unknown();
     if (persistent)
-        printf("  %-11s persistent, by '%s': its blocks say nothing about its work\n", "grid", persistent);
+        printf("  %-11s persistent kernel, by '%s': its number of blocks says nothing about its work\n", "blocks",
+               persistent);
     else
-        printf("  %-11s nothing in the name says that it is persistent\n", "grid");
-    printf("  %-11s %s\n", "floor",
-           kernel_family_sets_floor(name) ? "may tell how short a kernel can be"
-                                          : "never tells how short a kernel can be");
+        printf("  %-11s its number of blocks may tell how much of the GPU it fills\n", "blocks");
+    printf("  %-11s its shortest time %s as the least that any kernel of the GPU takes\n", "overhead",
+           kernel_family_sets_floor(name) ? "may serve" : "is never taken");
     free(readable);
     free(safe);
     free(function);
@@ -284,7 +284,7 @@ static int explain_all(char **names, int count, bool json)
     demangler_close(explanation.demangler);
     if (json)
         good &= dump(json_pack("{s:i, s:o}", "schema", 1, "kernels", explanation.kernels));
-    return good ? 0 : 1;
+    return good ? 0 : EXIT_USAGE;
 }
 
 int cmd_kernels(int argc, char **argv)
@@ -305,26 +305,19 @@ int cmd_kernels(int argc, char **argv)
                  "them; or explains where a NAME is put, and by which pattern: mangled or demangled, '-'\n"
                  "for names on standard input, one a line.",
         .rows = rows,
+        .anywhere = true,
         .footer = "Without --kernel-table, ~/.config/rooftap/kernels.json is read if it is there.",
     };
-    int first = 0;
-    const char *action = NULL;
-    /* Options may stand before and behind the action. */
-    for (int pass = 0; pass < 2; pass++) {
-        int next;
-        switch (options_parse(&set, argc - first, argv + first, &next)) {
-        case OPTIONS_HELP:
-            return 0;
-        case OPTIONS_BAD:
-            return EXIT_USAGE;
-        case OPTIONS_OK:
-            break;
-        }
-        first += next;
-        if (first == argc || action)
-            break;
-        action = argv[first];
+    int first;
+    switch (options_parse(&set, argc, argv, &first)) {
+    case OPTIONS_HELP:
+        return 0;
+    case OPTIONS_BAD:
+        return EXIT_USAGE;
+    case OPTIONS_OK:
+        break;
     }
+    const char *action = first < argc ? argv[first++] : NULL;
     bool explains = action && strcmp(action, "explain") == 0;
     if (action && !explains && strcmp(action, "families") != 0) {
         message_error(COMMAND, "'%s' is neither families nor explain; see 'rooftap help kernels'", action);
@@ -341,6 +334,6 @@ int cmd_kernels(int argc, char **argv)
     if (!kernel_table_load(table, COMMAND))
         return EXIT_USAGE;
     if (!explains)
-        return list(json) ? 0 : 1;
+        return list(json) ? 0 : EXIT_USAGE;
     return explain_all(argv + first, argc - first, json);
 }

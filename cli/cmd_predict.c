@@ -53,8 +53,8 @@ static int show(const struct request *request, const struct predict_view *view)
 {
     bool good = request->json ? predict_json(view, stdout) : predict_text(view, stdout);
     if (!good) {
-        message_error(COMMAND, "out of memory");
-        return 1;
+        message_not_printed(COMMAND);
+        return EXIT_USAGE; /* 1 would be the checkpoint's */
     }
     const struct checkpoint_comparison *checkpoint = view->checkpoint;
     if (!checkpoint || checkpoint->verdict != CHECKPOINT_DIFFERENT)
@@ -148,8 +148,8 @@ int cmd_predict(int argc, char **argv)
                  "on the\n"
                  "roofline of a GPU: a bound, not a forecast. Needs no GPU and no run.",
         .rows = rows,
-        .footer =
-            "Exit status: 0; 1 where the checkpoint and config.json disagree; 2 where something can't be read or used.",
+        .footer = "Exit status: 0; 1 where the checkpoint and config.json disagree; 2 where something can't be read, "
+                  "used or printed.",
     };
     int first;
     request = (struct request){0};

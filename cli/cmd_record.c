@@ -33,6 +33,8 @@ struct record_options {
     struct option_list sim_options;
     const char *timing;
     bool no_clocks;
+    bool strict;
+    bool redact_args;
     bool quiet;
 };
 
@@ -105,6 +107,8 @@ static bool fill_environment(struct recording *recording)
                 environment_append(environment, "LD_PRELOAD", shim);
     if (good && recording->options->timing)
         good = environment_set(environment, SETTING_TIMING, recording->options->timing);
+    if (good && recording->options->redact_args)
+        good = environment_set(environment, SETTING_REDACT_ARGS, "on");
     /* The driver loads this library at cuInit: timing starts before the first launch, and only
      * where CUDA is used. */
     const char *injection = environment_get(environment, "CUDA_INJECTION64_PATH");
@@ -114,11 +118,12 @@ static bool fill_environment(struct recording *recording)
         message_error(COMMAND, "out of memory");
         return false;
     }
-    if (!recording->gpu)
-        return true;
     const char *major = recording->options->simulate_cuda;
-    return simulation_prepare(environment, &recording->layout, recording->session.folder,
-                              major ? atoi(major) : recording->program.cuda_major, COMMAND);
+    if (recording->gpu && !simulation_prepare(environment, &recording->layout, recording->session.folder,
+                                              major ? atoi(major) : recording->program.cuda_major, COMMAND))
+        return false;
+    /* A loader that can't load ours says so, or gives up. */
+    return !program_has_other_loader(&recording->program) || environment_restore(environment, "LD_PRELOAD");
 }
 
 /* The ROOFTAP_ variables as the target gets them, ROOFTAP_DIR left out: folders may be moved. */
@@ -135,15 +140,19 @@ static json_t *settings_of(const struct environment *environment)
     return values;
 }
 
-static void examine_target(struct recording *recording)
+/* False: --strict forbids to run what can't be recorded. */
+static bool examine_target(struct recording *recording)
 {
     if (!recording->program_found)
-        return;
+        return true;
+    bool strict = recording->options->strict;
     const char *obstacle = program_obstacle(&recording->program);
     if (obstacle)
-        message_error(COMMAND, "'%s' %s; it runs, but is not recorded", recording->program.path, obstacle);
+        message_error(COMMAND, "'%s' %s; it %s", recording->program.path, obstacle,
+                      strict ? "is not started, since --strict was given" : "runs, but is not recorded");
     else if (recording->gpu)
         simulation_examine(&recording->program, COMMAND);
+    return !obstacle || !strict;
 }
 
 /* Before the target starts, so that NVML is ready soon; nothing waits for it. */
@@ -193,14 +202,15 @@ static bool prepare(struct recording *recording)
         session_folder_add_file(session, SIMULATION_DEVICE_FILE);
     }
     recording->program_found = program_examine(&recording->program, recording->argv[0]);
-    if (!fill_environment(recording))
+    if (!fill_environment(recording) || !examine_target(recording))
         return false;
-    examine_target(recording);
     if (!target_prepare(&recording->target, recording->argv, recording->environment.entries)) {
         message_error(COMMAND, "no process could be made: %m");
         return false;
     }
     json_t *settings = settings_of(&recording->environment);
+    session->redact_args = settings_switch(settings_find(SETTING_REDACT_ARGS),
+                                           environment_get(&recording->environment, SETTING_REDACT_ARGS), NULL);
     bool begun = session_folder_begin(session, recording->argv, recording->target.pid,
                                       recording->gpu ? recording->gpu->key : NULL, settings, COMMAND);
     json_decref(settings);
@@ -258,7 +268,7 @@ static int record(const struct record_options *options, char **argv)
 
 static const char about_status[] =
     "The exit status is COMMAND's own, and so is a death by a signal; 126 or 127 if it can't be run,\n"
-    "as in a shell; 2 for bad usage or a folder that can't be used, before COMMAND starts.";
+    "as in a shell; 2 for bad usage, a folder that can't be used, or --strict, before COMMAND starts.";
 
 int cmd_record(int argc, char **argv)
 {
@@ -271,6 +281,8 @@ int cmd_record(int argc, char **argv)
         {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
         {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
         {"no-clocks",   0,  OPTION_FLAG,   &options.no_clocks,   NULL,        "don't note the GPU's clocks beside the run (with NVML, from a process of its own)"},
+        {"strict",      0,  OPTION_FLAG,   &options.strict,      NULL,        "don't run a COMMAND that can't be recorded (static, setuid, of another C library)"},
+        {"redact-args", 0,  OPTION_FLAG,   &options.redact_args, NULL,        "keep the arguments of COMMAND and of its children out of the session"},
         {"quiet",      'q', OPTION_FLAG,   &options.quiet,       NULL,        "don't say where the session lies"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };

@@ -128,11 +128,11 @@ int cmd_report(int argc, char **argv)
         {"json", 'j', OPTION_FLAG, &options.json, NULL, "print JSON, as report/JSON.md describes it"},
         {"all",  'a', OPTION_FLAG, &options.all,  NULL, "print every row, also on a terminal"},
         {"top",  'n', OPTION_COUNT, &options.top, "N", "print that many rows, and one for the rest"},
-        {"sort", 's', OPTION_TEXT, &options.sort, "KEY", "order rows by time, share, calls, intensity, roof, gain, name, ..."},
+        {"sort", 's', OPTION_TEXT, &options.sort, "KEY", "order rows by time, calls, m, n, k, intensity, roof, gain, name, ... (a wrong KEY lists all)"},
         {"by",   0, OPTION_CHOICE, &options.by, REPORT_BY, "one row for each shape (default), weight, or kernel name"},
         {"skinny", 0, OPTION_FLAG, &options.skinny, NULL, "print skinny and starved weights alone, all of them"},
         {"predict", 'p', OPTION_TEXT, &options.config, "FILE",
-         "set measured weights beside those of a model's config.json, and close the books"},
+         "set measured weights beside those of a model's config.json: what matched, what is missing"},
         {"tp", 0, OPTION_TEXT, &request.tp, "N", "--predict: the model is split over N GPUs (tensor parallel)"},
         {"weights", 'w', OPTION_TEXT, &request.weights, "FORMAT", "--predict: stored as fp8, int4, q4_K, ... (default: config.json's)"},
         {"checkpoint", 0, OPTION_TEXT, &request.checkpoint, "FILE", "--predict: a safetensors file or index, or a GGUF file (default: one beside)"},
@@ -164,7 +164,9 @@ int cmd_report(int argc, char **argv)
             "~/.config/rooftap/kernels.json.\n\n"
             "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
             "recorded; 2 for\n"
-            "bad usage and for a folder or file that is no session, or one of a newer rooftap.",
+            "bad usage, for a folder or file that is no session, or one of a newer rooftap, and for a model's file "
+            "that\n"
+            "can't be used.",
     };
     int first;
     switch (options_parse(&set, argc, argv, &first)) {

@@ -65,12 +65,14 @@ bool environment_set(struct environment *environment, const char *name, const ch
     return asprintf(&entry, "%s=%s", name, value) >= 0 && put(environment, name, entry);
 }
 
-static bool list_has(const char *list, const char *value)
+static bool list_has(const char *list, const char *separators, const char *value)
 {
-    size_t length = strlen(value);
-    for (const char *item = list; item; item = strchr(item, ':') ? strchr(item, ':') + 1 : NULL)
-        if (strcspn(item, ":") == length && memcmp(item, value, length) == 0)
+    size_t length = strlen(value), item_length;
+    for (const char *item = list; *item; item += item_length + (item[item_length] != '\0')) {
+        item_length = strcspn(item, separators);
+        if (item_length == length && memcmp(item, value, length) == 0)
             return true;
+    }
     return false;
 }
 
@@ -79,7 +81,7 @@ static bool extend(struct environment *environment, const char *name, const char
     const char *old = environment_get(environment, name);
     if (!old || !*old)
         return environment_set(environment, name, value);
-    if (list_has(old, value))
+    if (list_has(old, strcmp(name, "LD_PRELOAD") == 0 ? ": " : ":", value))
         return true;
     char *entry;
     int length =
@@ -95,6 +97,20 @@ bool environment_append(struct environment *environment, const char *name, const
 bool environment_prepend(struct environment *environment, const char *name, const char *value)
 {
     return extend(environment, name, value, false);
+}
+
+bool environment_restore(struct environment *environment, const char *name)
+{
+    const char *own = getenv(name);
+    char **entry = find(environment, name);
+    if (own)
+        return environment_set(environment, name, own);
+    if (entry) {
+        free(*entry);
+        memmove(entry, entry + 1, (size_t)(environment->entries + environment->count - entry) * sizeof *entry);
+        environment->count--;
+    }
+    return true;
 }
 
 void environment_free(struct environment *environment)

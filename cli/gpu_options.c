@@ -16,8 +16,9 @@ bool gpu_options_load_table(const char *path, const char *command)
         free(usual);
         return true;
     }
-    /* Not freed: rows are looked up until the process ends. */
-    struct gpu_table_file *file = gpu_table_file_read(path ? path : usual, error);
+    /* Kept: rows are looked up until the process ends. */
+    static struct gpu_table_file *file;
+    file = gpu_table_file_read(path ? path : usual, error);
     free(usual);
     if (!file) {
         message_error(command, "%s", error);

@@ -42,6 +42,10 @@ static void print_left_out(const struct gpus_view *view)
         printf("\n%zu more GPUs have no such units, or no source tells their peak.\n", view->left_out);
 }
 
+#define MARKS                                                                                                          \
+    "mark: ok, sources agree; derived, worked out from other figures of the GPU; secondary, not from its maker; "      \
+    "unverified,\none source only; conflict, sources disagree. 'rooftap gpus NAME' tells more."
+
 /* ---- the list ---- */
 
 static const enum gpu_path listed_ridges[] = {GPU_PATH_FP32,     GPU_PATH_TF32, GPU_PATH_BF16,
@@ -81,11 +85,9 @@ static void print_list(const struct gpus_view *view)
     puts(" |  mark");
     for (size_t i = 0; i < view->count; i++)
         print_listed(view->rows[i]);
-    puts(
-        "\n16b TF/s: dense bf16 with fp32 accumulate; * fp16, the GPU has no bf16. Between the bars: ridges in "
-        "FLOP/byte, "
-        "peak by\nbandwidth. sim: 'rooftap record --simulate' takes the name. 'rooftap gpus NAME' prints all peaks and "
-        "sources of one.");
+    puts("\n16b TF/s: dense bf16 with fp32 accumulate; * fp16, the GPU has no bf16. Between the bars: ridges in "
+         "FLOP/byte, "
+         "peak by\nbandwidth. sim: 'rooftap record --simulate' takes the name.\n" MARKS);
 }
 
 /* ---- ridges of one type ---- */
@@ -103,7 +105,8 @@ static void print_ridges(const struct gpus_view *view)
         print_mark(row);
     }
     print_left_out(view);
-    printf("\nDense %s peaks, %s accumulate, %s units. Ridge in FLOP/byte: less intense work is memory-bound.\n",
+    printf("\nDense %s peaks, %s accumulate, %s units. Ridge in FLOP/byte: less intense work is memory-bound.\n" MARKS
+           "\n",
            number_type_name(gpu_paths[path].type), number_type_name(gpu_paths[path].accumulate), gpu_paths[path].unit);
 }
 
@@ -152,7 +155,7 @@ static void print_figure(const char *label, double value, const char *unit)
 {
     printf("%-21s", label);
     if (value > 0)
-        printf("  %.10g %s\n", value, unit);
+        printf("  %.10g%s%s\n", value, *unit ? " " : "", unit);
     else
         printf("  –\n");
 }
@@ -168,7 +171,7 @@ static void print_identity(const struct gpu_spec *row)
         printf("%s%04x:%04x", i ? ", " : "  ", row->pci_vendor, row->pci_ids[i]);
     puts(row->pci_ids[0] ? "" : "  –");
     print_line("compute capability", row->compute_capability);
-    print_line("simulated by its name", gpus_can_simulate(row) ? "yes" : "no");
+    print_line("record --simulate", gpus_can_simulate(row) ? "yes" : "no");
 }
 
 static void print_sizes(const struct gpu_spec *row)

@@ -50,7 +50,7 @@ static int finish_output(int status)
         return status;
     if (status == 0)
         message_error(NULL, "standard output can't be written: %m");
-    return status ? status : 1;
+    return status ? status : EXIT_USAGE;
 }
 
 int main(int argc, char **argv)

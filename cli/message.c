@@ -25,3 +25,11 @@ void message_error(const char *command, const char *format, ...)
     if (write(STDERR_FILENO, line, bytes) < 0)
         return; /* there is nobody to tell */
 }
+
+void message_not_printed(const char *command)
+{
+    if (ferror(stdout))
+        message_error(command, "standard output can't be written: %m");
+    else
+        message_error(command, "out of memory");
+}

@@ -6,5 +6,7 @@
 /* COMMAND may be NULL: then the line starts with "rooftap: ". Control characters are shown as '?'.
  */
 void message_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Why something could not be printed on standard output: it could not be written, or memory ran out. */
+void message_not_printed(const char *command);
 
 #endif

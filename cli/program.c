@@ -135,6 +135,31 @@ static int linked_cuda_major(const struct image *image, const Elf64_Ehdr *header
     return 0;
 }
 
+/* By the name of the loader; one that is not here may be glibc's under another name. */
+static const struct {
+    const char *loader, *libc;
+} other_libcs[] = {
+    {"ld-musl-", "is built for the C library musl, whose loader can't load rooftap"},    /* musl: INSTALL, syslibdir */
+    {"ld-uClibc", "is built for the C library uClibc, whose loader can't load rooftap"}, /* uClibc-ng: ldso */
+    {"ld64-uClibc", "is built for the C library uClibc, whose loader can't load rooftap"},
+    {"linker64", "is built for Android's C library, whose loader can't load rooftap"}, /* Bionic: /system/bin */
+};
+
+static const char *other_libc_of(const struct image *image, const Elf64_Ehdr *header)
+{
+    const Elf64_Phdr *segments = table_at(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
+    if (!segments || header->e_phentsize != sizeof *segments)
+        return NULL;
+    for (int i = 0; i < header->e_phnum; i++) {
+        const char *path = segments[i].p_type == PT_INTERP ? text_at(image, segments[i].p_offset) : NULL;
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        for (size_t row = 0; slash && row < sizeof other_libcs / sizeof other_libcs[0]; row++)
+            if (!strncmp(slash + 1, other_libcs[row].loader, strlen(other_libcs[row].loader)))
+                return other_libcs[row].libc;
+    }
+    return NULL;
+}
+
 /* The dynamic loader itself has no interpreter either, but it has a name. */
 static bool is_static(const struct image *image, const Elf64_Ehdr *header)
 {
@@ -170,6 +195,7 @@ static void examine_elf(struct program *program, const struct image *image)
     if (program->foreign || header->e_ident[EI_CLASS] != ELFCLASS64)
         return;
     program->statically_linked = is_static(image, header);
+    program->other_libc = other_libc_of(image, header);
     program->static_cuda_runtime = has_static_cuda_runtime(image, header);
     program->cuda_major = linked_cuda_major(image, header);
 }
@@ -230,5 +256,10 @@ const char *program_obstacle(const struct program *program)
         return "is built for another machine or word size than rooftap";
     if (program->statically_linked)
         return "is statically linked, so the loader never sees LD_PRELOAD";
-    return NULL;
+    return program->other_libc;
+}
+
+bool program_has_other_loader(const struct program *program)
+{
+    return program->elf && (program->foreign || program->other_libc);
 }

@@ -8,11 +8,13 @@
 #include <stdbool.h>
 
 struct program {
-    char path[PATH_MAX];      /* the file that the kernel runs: of a script its interpreter */
-    bool elf;                 /* it was understood; else nothing below holds */
-    bool foreign;             /* of another word size or machine than this command */
-    bool statically_linked;   /* no dynamic loader, so no LD_PRELOAD */
-    bool privileged;          /* runs as another user or with capabilities: the loader drops LD_PRELOAD */
+    char path[PATH_MAX];    /* the file that the kernel runs: of a script its interpreter */
+    bool elf;               /* it was understood; else nothing below holds */
+    bool foreign;           /* of another word size or machine than this command */
+    bool statically_linked; /* no dynamic loader, so no LD_PRELOAD */
+    const char
+        *other_libc; /* its loader belongs to this C library, which can't load ours; NULL: to glibc, or not known */
+    bool privileged; /* runs as another user or with capabilities: the loader drops LD_PRELOAD */
     bool static_cuda_runtime; /* CUDA's runtime is inside, not in libcudart.so */
     int cuda_major;           /* of the runtime or cuBLAS that it is linked with; 0: with none */
 };
@@ -21,5 +23,7 @@ struct program {
 bool program_examine(struct program *program, const char *command);
 /* Why PROGRAM can't be recorded, as the end of a sentence; NULL if nothing speaks against it. */
 const char *program_obstacle(const struct program *program);
+/* Its loader would complain of our library, or end the program for it. */
+bool program_has_other_loader(const struct program *program);
 
 #endif

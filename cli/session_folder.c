@@ -256,7 +256,8 @@ bool session_folder_begin(struct session_folder *session, char **argv, pid_t pid
     session->document = json_object();
     json_object_set_new(session->document, "schema", json_integer(1));
     json_object_set_new(session->document, "rooftap_version", json_string(ROOFTAP_VERSION));
-    json_object_set_new(session->document, "command", text_list(argv));
+    char *redacted[] = {argv[0], argv[1] ? (char *)"[redacted]" : NULL, NULL};
+    json_object_set_new(session->document, "command", text_list(session->redact_args ? redacted : argv));
     json_object_set_new(session->document, "working_directory",
                         *working_folder ? text_value(working_folder) : json_null());
     json_object_set_new(session->document, "host", text_value(system.nodename));

@@ -19,6 +19,7 @@ struct session_folder {
     bool begun;            /* session.json is there */
     const char *added[4];  /* names of other files that belong to it; discard removes them */
     int lock;              /* of the folder, while this session uses it */
+    bool redact_args;      /* set before begin: session.json has the command's name alone */
     json_t *document;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where CUPTI may lie, in order: mapped already, named by the user, beside the CUDA libraries or PyTorch that the process
- * mapped (the system's copy may be another release's), the loader's own search, CUDA_HOME and CUDA_PATH, /usr/local.
+ * mapped (whatever its major: the system's copy may be another release's), the loader's own search, CUDA_HOME and CUDA_PATH, /usr/local.
  * Nothing is ever unloaded. */
 #include "cupti/cupti_library.h"
 
@@ -129,6 +129,27 @@ static bool take_beside_mapped(struct cupti_library *library, const char *soname
     return false;
 }
 
+/* Of the CUDA runtime that the process mapped; 0: none. */
+static int mapped_runtime_major(void)
+{
+    struct mapped_search search = {.prefix = "libcudart.so."};
+    return dl_iterate_phdr(find_mapped, &search) ? atoi(strrchr(search.path, '/') + 1 + strlen(search.prefix)) : 0;
+}
+
+/* A newer driver serves every older release, so what lies beside the process's own CUDA libraries goes before a newer one
+ * that the system may have: a profiler of the process would load it too. Of two there the runtime's own is the one. */
+static bool take_beside_any(struct cupti_library *library, int driver_major)
+{
+    int runtime_major = mapped_runtime_major();
+    for (unsigned i = 0; runtime_major && i < ROWS(sonames); i++)
+        if (sonames[i].major == runtime_major && take_beside_mapped(library, sonames[i].soname))
+            return true;
+    for (unsigned i = 0; i < ROWS(sonames); i++)
+        if ((!driver_major || sonames[i].major <= driver_major) && take_beside_mapped(library, sonames[i].soname))
+            return true;
+    return false;
+}
+
 static bool take_from_pattern(struct cupti_library *library, const char *pattern, const char *soname)
 {
     glob_t found;
@@ -172,12 +193,13 @@ bool cupti_library_find(struct cupti_library *library, int driver_version, const
         return false;
     }
     int driver_major = driver_version / 1000;
+    if (take_beside_any(library, driver_major))
+        return true;
     for (unsigned i = 0; i < ROWS(sonames); i++) {
         const char *soname = sonames[i].soname;
         if (driver_major && sonames[i].major > driver_major)
             continue;
-        if (take_beside_mapped(library, soname) ||
-            take(library, dlopen(soname, RTLD_NOW | RTLD_LOCAL), "found by the loader") ||
+        if (take(library, dlopen(soname, RTLD_NOW | RTLD_LOCAL), "found by the loader") ||
             take_from_places(library, soname))
             return true;
     }

@@ -192,6 +192,8 @@ void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id)
 
 static void at_exit(void)
 {
+    if (!trace_writer_is_own())
+        return; /* a child whose parent's this is: no thread of ours lives here */
     kernel_timing_finish(settings.exit_timeout_ms * ms);
 }
 
@@ -410,8 +412,17 @@ static void start_thread(void)
 
 /* ---- start ---- */
 
+/* In a forked child CUDA is unusable and the thread is gone. */
+static void in_forked_child(void)
+{
+    atomic_store(&inline_ticks, 0);
+    set_state(KERNEL_TIMING_FINISHED);
+}
+
 void kernel_timing_configure(const struct kernel_timing_settings *wanted)
 {
+    if (kernel_timing_state() != KERNEL_TIMING_IDLE && !trace_writer_is_open())
+        in_forked_child(); /* by bare clone(), where no fork handler ran */
     settings.off = wanted->off;
     settings.join = wanted->join;
     settings.cupti_path = wanted->cupti_path;
@@ -423,13 +434,6 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
         settings.buffer_count = wanted->buffer_count;
     if (wanted->buffer_bytes)
         settings.buffer_bytes = wanted->buffer_bytes;
-}
-
-/* In a forked child CUDA is unusable and the thread is gone. */
-static void in_forked_child(void)
-{
-    atomic_store(&inline_ticks, 0);
-    set_state(KERNEL_TIMING_FINISHED);
 }
 
 static void start(const struct cuda_driver *driver, bool injected)

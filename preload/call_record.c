@@ -110,16 +110,16 @@ struct call_answers call_answers_classified(int32_t math_mode, int pointer_mode,
 }
 
 struct call_getters call_getters;
-_Atomic int call_getters_state;
 
 static void remember_getters(struct call_getters found)
 {
-    int unknown = CALL_GETTERS_UNKNOWN;
+    int unknown = GETTERS_UNKNOWN;
     if (!found.pointer_mode || !found.math_mode || !found.stream ||
-        !atomic_compare_exchange_strong(&call_getters_state, &unknown, CALL_GETTERS_BEING_SET))
+        !atomic_compare_exchange_strong(&real_symbol_getters, &unknown, GETTERS_BEING_SET))
         return;
     call_getters = found;
-    atomic_store_explicit(&call_getters_state, CALL_GETTERS_KNOWN, memory_order_release);
+    int being_set = GETTERS_BEING_SET; /* unless a second copy turned up meanwhile */
+    atomic_compare_exchange_strong(&real_symbol_getters, &being_set, GETTERS_KNOWN);
 }
 
 /* A getter that is missing or refuses leaves its value unknown. */
@@ -129,9 +129,9 @@ struct call_handle_state call_ask_one_by_one(cublasHandle_t handle, const void *
     if (!handle)
         return state;
     const struct call_getters get = {
-        .pointer_mode = real_symbol_get(ASKED_cublasGetPointerMode_v2, real),
-        .math_mode = real_symbol_get(ASKED_cublasGetMathMode, real),
-        .stream = real_symbol_get(ASKED_cublasGetStream_v2, real),
+        .pointer_mode = real_symbol_ask(ASKED_cublasGetPointerMode_v2, real),
+        .math_mode = real_symbol_ask(ASKED_cublasGetMathMode, real),
+        .stream = real_symbol_ask(ASKED_cublasGetStream_v2, real),
     };
     remember_getters(get);
     int mode, math;

@@ -209,16 +209,14 @@ struct call_getters {
     cublasStatus_t (*pointer_mode)(cublasHandle_t, int *), (*math_mode)(cublasHandle_t, int *);
     cublasStatus_t (*stream)(cublasHandle_t, cudaStream_t *);
 };
-enum call_getters_state { CALL_GETTERS_UNKNOWN, CALL_GETTERS_BEING_SET, CALL_GETTERS_KNOWN };
 #pragma GCC visibility push(hidden)
 extern struct call_getters call_getters;
-extern _Atomic int call_getters_state;
 #pragma GCC visibility pop
 
 static inline __attribute__((always_inline)) struct call_handle_state call_ask_handle(cublasHandle_t handle,
                                                                                       const void *real)
 {
-    bool known = atomic_load_explicit(&call_getters_state, memory_order_acquire) == CALL_GETTERS_KNOWN;
+    bool known = atomic_load_explicit(&real_symbol_getters, memory_order_acquire) == GETTERS_KNOWN;
     if (__builtin_expect(handle && known, 1)) {
         struct call_handle_state state;
         cudaStream_t stream;

@@ -128,7 +128,7 @@
 #define CALL(symbol, parameters, arguments, ...)                                                                         \
     cublasStatus_t symbol parameters                                                                                     \
     {                                                                                                                    \
-        cublasStatus_t(*real) parameters = real_symbol_known(ENTRY_##symbol);                                            \
+        cublasStatus_t(*real) parameters = real_symbol_called(ENTRY_##symbol);                                           \
         if (__builtin_expect(!real, 0)) {                                                                                \
             real = real_symbol_find(ENTRY_##symbol, __builtin_return_address(0));                                        \
             if (!real)                                                                                                   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids and names of the functions that we stand in front of, expanded from the two tables; and of the few real functions
+/* Ids and names of the functions that we stand in front of, expanded from the tables; and of the few real functions
  * that we only ask. Ids of entries go to the trace with their names; nobody may rely on a number. */
 #ifndef PRELOAD_ENTRIES_H
 #define PRELOAD_ENTRIES_H
@@ -13,12 +13,15 @@ enum entry {
 #define LAUNCH(result, missing, symbol, ...) ENTRY_##symbol,
 #define NOTED(result, missing, symbol, ...)  ENTRY_##symbol,
 #include "preload/launch_calls.def"
+#define LOOKUP(result, missing, symbol, ...) ENTRY_##symbol,
+#include "preload/lookup_calls.def"
     ENTRY_COUNT, /* entries: 1 .. ENTRY_COUNT - 1; from here on functions that we ask and don't stand in front of */
     ASKED_cublasGetPointerMode_v2 = ENTRY_COUNT,
     ASKED_cublasGetMathMode,
     ASKED_cublasGetStream_v2,
     ASKED_cublasLtMatmulDescGetAttribute,
     ASKED_cublasLtMatrixLayoutGetAttribute,
+    ASKED_cudaRuntimeGetVersion,
     SYMBOL_COUNT,
 };
 

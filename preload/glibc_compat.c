@@ -2,6 +2,7 @@
 /* glibc 2.32 to 2.34 moved these functions into libc, or made functions of inlines, under new versions. Linked as they are,
  * the library would not load on older systems than the one it was built on. The linker's --wrap sends every call of this
  * library here, where the old versions are asked for; old and new systems have them. A test holds the newest one needed.
+ * dlsym() and its like are in real_dlsym.c.
  * WRAP(name, oldest version on x86-64, on aarch64, result, (parameters), (arguments)); names are repeated in CMakeLists.txt. */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -28,13 +29,9 @@ enum { STAT_VERSION = 0 };
     }
 
 /* clang-format off */
-WRAP(dlopen,  "2.2.5", "2.17", void *, (const char *file, int mode), (file, mode))
 WRAP(dlclose, "2.2.5", "2.17", int, (void *handle), (handle))
-WRAP(dlsym,   "2.2.5", "2.17", void *, (void *handle, const char *name), (handle, name)) /* RTLD_NEXT: after this library */
-WRAP(dlerror, "2.2.5", "2.17", char *, (void), ())
 WRAP(dladdr,  "2.2.5", "2.17", int, (const void *address, Dl_info *info), (address, info))
 WRAP(dladdr1, "2.3.3", "2.17", int, (const void *address, Dl_info *info, void **extra, int flags), (address, info, extra, flags))
-WRAP(dlvsym,  "2.2.5", "2.17", void *, (void *handle, const char *name, const char *version), (handle, name, version))
 WRAP(dlinfo,  "2.3.3", "2.17", int, (void *handle, int request, void *info), (handle, request, info))
 WRAP(pthread_create, "2.2.5", "2.17", int, (pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument), (thread, attributes, run, argument))
 WRAP(pthread_join, "2.2.5", "2.17", int, (pthread_t thread, void **result), (thread, result))

@@ -33,7 +33,7 @@
 #define LAUNCH(result, missing, symbol, parameters, arguments, ...)                                                      \
     result symbol parameters                                                                                             \
     {                                                                                                                    \
-        result(*real) parameters = real_symbol_known(ENTRY_##symbol);                                                    \
+        result(*real) parameters = real_symbol_called(ENTRY_##symbol);                                                   \
         if (__builtin_expect(!real, 0)) {                                                                                \
             real = real_symbol_find(ENTRY_##symbol, __builtin_return_address(0));                                        \
             if (!real)                                                                                                   \

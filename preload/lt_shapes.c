@@ -378,8 +378,8 @@ struct lt_found lt_shapes_read(const struct lt_descriptors *d, const void *real,
         count(&found_count);
         return found;
     }
-    lt_getter *get_desc = real_symbol_get(ASKED_cublasLtMatmulDescGetAttribute, real);
-    lt_getter *get_layout = real_symbol_get(ASKED_cublasLtMatrixLayoutGetAttribute, real);
+    lt_getter *get_desc = real_symbol_ask(ASKED_cublasLtMatmulDescGetAttribute, real);
+    lt_getter *get_layout = real_symbol_ask(ASKED_cublasLtMatrixLayoutGetAttribute, real);
     if (!get_desc || !get_layout)
         return none;
     count(&read_count);

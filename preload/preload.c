@@ -18,15 +18,19 @@
 #include <unistd.h>
 
 #include "cupti/kernel_timing.h"
+#include "preload/driver_entries.h"
 #include "preload/entries.h"
 #include "preload/host_threads.h"
 #include "preload/real_symbol.h"
+#include "preload/session_search.h"
 #include "preload/settings.h"
+#include "preload/symbol_lookup.h"
 #include "trace/trace_writer.h"
 
 enum phase { PHASE_IDLE = 0, PHASE_STARTING, PHASE_RUNNING, PHASE_LEAVING };
 
 struct process_state {  /* wiped to zeros in a forked child */
+    _Atomic int pid;    /* whose this is: a child of vfork() sees its parent's */
     _Atomic int phase;  /* enum phase */
     _Atomic int asleep; /* futex of the helper */
     _Atomic int stop;
@@ -47,6 +51,7 @@ _Atomic unsigned preload_incarnation;
 static _Atomic(struct process_state *) state_page;
 static char settings_dir[DIR_BYTES];
 static struct settings settings;
+static bool session_is_left_out; /* no word of it in the environment */
 static _Atomic bool settings_are_read;
 
 int InitializeInjection(void);
@@ -59,6 +64,7 @@ static void read_settings(void)
     if (settings.dir && strlen(settings.dir) < sizeof settings_dir)
         strcpy(settings_dir, settings.dir);
     settings.dir = *settings_dir ? settings_dir : NULL;
+    session_is_left_out = !getenv(SETTING_DIR);
     atomic_store_explicit(&settings_are_read, true, memory_order_release);
 }
 
@@ -71,6 +77,14 @@ __attribute__((constructor)) static void loaded(void)
 
 /* ---- the state page ---- */
 
+/* Before Linux 4.14 nothing wipes the page: then children are noticed where fork handlers run, and by bare clone() not. */
+static void wipe_state(void)
+{
+    struct process_state *page = atomic_load_explicit(&state_page, memory_order_relaxed);
+    if (page)
+        memset(page, 0, sizeof *page);
+}
+
 static struct process_state *state_get(void)
 {
     struct process_state *page = atomic_load_explicit(&state_page, memory_order_acquire);
@@ -79,13 +93,28 @@ static struct process_state *state_get(void)
     page = mmap(NULL, STATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return NULL;
-    madvise(page, STATE_BYTES, MADV_WIPEONFORK); /* before Linux 4.14 a child records nothing */
+    if (madvise(page, STATE_BYTES, MADV_WIPEONFORK) != 0)
+        pthread_atfork(NULL, NULL, wipe_state);
     struct process_state *expected = NULL;
     if (!atomic_compare_exchange_strong(&state_page, &expected, page)) {
         munmap(page, STATE_BYTES);
         page = expected;
     }
     return page;
+}
+
+/* False in a process that runs in the memory of another, as the child of vfork() does: nothing of this is its own. */
+static bool state_is_own(struct process_state *state)
+{
+    int owner = 0, me = (int)getpid();
+    return atomic_compare_exchange_strong(&state->pid, &owner, me) || owner == me;
+}
+
+void preload_claim_process(void)
+{
+    struct process_state *state = settings.disable ? NULL : state_get();
+    if (state)
+        state_is_own(state);
 }
 
 /* ---- the helper: reserves blocks ahead, fetches kernel times, relates clocks ---- */
@@ -104,6 +133,19 @@ static void follow_host(void)
         exit(0); /* CUPTI holds the timing thread: it would never be the last one */
 }
 
+/* Names of functions that the host got and that we don't stand in front of, as soon as there are some, and more. */
+static void note_escaped(void)
+{
+    static _Atomic uint64_t noted; /* and in whose trace */
+    char names[512];
+    unsigned count = driver_entries_list_escaped(names, sizeof names);
+    struct trace_thread *thread = count ? trace_thread_get() : NULL;
+    uint64_t now = (uint64_t)atomic_load(&preload_incarnation) << 32 | count;
+    if (!thread || atomic_exchange(&noted, now) == now)
+        return;
+    trace_note(thread, TRACE_NOTE_ESCAPED, (int32_t)count, "%u entry points escaped: %s", count, names);
+}
+
 static void *helper_run(void *argument)
 {
     struct process_state *state = argument;
@@ -113,6 +155,7 @@ static void *helper_run(void *argument)
     while (!atomic_load_explicit(&state->stop, memory_order_acquire)) {
         bool busy = trace_writer_tend();
         kernel_timing_tend();
+        note_escaped();
         if (since_anchor_ms >= ANCHOR_PERIOD_MS) {
             trace_anchor(trace_thread_get(), 0);
             since_anchor_ms = 0;
@@ -159,7 +202,7 @@ static int helper_start(struct process_state *state)
 static void leave(void)
 {
     struct process_state *state = atomic_load_explicit(&state_page, memory_order_acquire);
-    if (!state || atomic_load(&state->phase) != PHASE_RUNNING)
+    if (!state || atomic_load(&state->phase) != PHASE_RUNNING || !state_is_own(state))
         return;
     kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);
 }
@@ -168,10 +211,11 @@ __attribute__((destructor)) static void unloaded(void)
 {
     struct process_state *state = atomic_load_explicit(&state_page, memory_order_acquire);
     int running = PHASE_RUNNING;
-    if (!state || !atomic_compare_exchange_strong(&state->phase, &running, PHASE_LEAVING))
+    if (!state || !state_is_own(state) || !atomic_compare_exchange_strong(&state->phase, &running, PHASE_LEAVING))
         return;
     kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);
     atomic_store_explicit(&state->stop, 1, memory_order_release);
+    note_escaped();
     trace_writer_end();
 }
 
@@ -184,7 +228,7 @@ static const char *hook_level(void)
     bool ours =
         symbol && dladdr(symbol, &found) && dladdr((void *)&preload_off, &own) && found.dli_fbase == own.dli_fbase;
     dlerror(), dlerror();
-    return ours ? "preload" : "injection";
+    return !ours ? "injection" : symbol_lookup_is_on() ? "preload, dlsym" : "preload";
 }
 
 static void write_facts(struct trace_thread *thread)
@@ -241,17 +285,23 @@ static bool start(void)
 {
     if (!atomic_load_explicit(&settings_are_read, memory_order_acquire))
         read_settings(); /* called from the constructor of a library that was loaded before us */
-    struct process_state *state = settings.disable || !settings.dir ? NULL : state_get();
+    struct process_state *state = settings.disable ? NULL : state_get();
     if (!state) {
         atomic_store(&preload_off, true);
         return false;
     }
+    if (!state_is_own(state))
+        return false;
     int idle = PHASE_IDLE;
     if (!atomic_compare_exchange_strong(&state->phase, &idle, PHASE_STARTING))
         return wait_for_trace(state); /* once leaving, nothing opens again */
+    if (session_is_left_out && !settings.dir)
+        session_search(&settings, settings_dir, sizeof settings_dir);
     configure_timing();
-    if (!trace_writer_open(settings.dir)) {
+    trace_writer_redact_arguments(settings.redact_args);
+    if (settings.disable || !settings.dir || !trace_writer_open(settings.dir)) {
         atomic_store(&preload_off, true);
+        atomic_store(&state->phase, PHASE_LEAVING); /* nobody need wait */
         return false;
     }
     atomic_fetch_add(&preload_incarnation, 1);
@@ -287,7 +337,7 @@ struct trace_thread *preload_thread_slowly(void)
 PRELOAD_EXPORT int InitializeInjection(void)
 {
     int saved_errno = errno;
-    if (!atomic_load(&preload_off) && (trace_writer_is_open() || preload_start()))
+    if (!atomic_load(&preload_off) && (trace_writer_is_open() ? trace_writer_is_own() : preload_start()))
         kernel_timing_start_from_injection();
     errno = saved_errno;
     return 1;

@@ -24,6 +24,9 @@ extern _Atomic unsigned preload_incarnation;
 /* The same for a thread's first call, or one that can't be recorded. */
 struct trace_thread *preload_thread_slowly(void);
 
+/* Before a child may run in this memory: notes whose process this is, so that the child does not take it for its own. */
+void preload_claim_process(void);
+
 /* The calling thread's place in the trace, which is started if need be. NULL: this call is not recorded. */
 static inline struct trace_thread *preload_thread(void)
 {

@@ -8,10 +8,12 @@
 
 /* clang-format off */
 static const struct setting settings_rows[] = {
-    {SETTING_DIR,          SETTING_PATH,   "",     0, 0,      "folder of the session, absolute; without it nothing is recorded", NULL},
+    {SETTING_DIR,          SETTING_PATH,   "",     0, 0,      "folder of the session, absolute; without it that of the nearest parent process that has one, or nothing is recorded", NULL},
     {SETTING_DISABLE,      SETTING_SWITCH, "off",  0, 0,      "pass every call through and record nothing", NULL},
     {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500",  0, 600000, "how long an exiting process may wait for its last kernel times", NULL},
     {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
+    {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "also take functions that a program looks up by name; off takes those it is linked to", NULL},
+    {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
     {SETTING_TIMING,       SETTING_SWITCH, "on",   0, 0,      "time kernels with CUPTI; off records shapes only", NULL},
 };
 /* clang-format on */
@@ -94,13 +96,29 @@ int settings_choice(const struct setting *row, const char *text, bool *understoo
     return place >= 0 ? place : choice_place(row->choices, row->default_text);
 }
 
+void settings_read_from(struct settings *settings, const char *(*value_of)(const char *name, const void *context),
+                        const void *context)
+{
+    const char *dir = value_of(SETTING_DIR, context);
+    const struct setting *disable = settings_find(SETTING_DISABLE), *timing = settings_find(SETTING_TIMING),
+                         *exit_wait = settings_find(SETTING_EXIT_WAIT_MS), *join = settings_find(SETTING_JOIN);
+    settings->dir = dir && *dir == '/' ? dir : NULL;
+    settings->disable = settings_switch(disable, value_of(SETTING_DISABLE, context), NULL);
+    settings->redact_args =
+        settings_switch(settings_find(SETTING_REDACT_ARGS), value_of(SETTING_REDACT_ARGS, context), NULL);
+    settings->timing = settings_switch(timing, value_of(SETTING_TIMING, context), NULL);
+    settings->lookup = settings_switch(settings_find(SETTING_LOOKUP), value_of(SETTING_LOOKUP, context), NULL);
+    settings->exit_wait_ms = (uint32_t)settings_number(exit_wait, value_of(SETTING_EXIT_WAIT_MS, context), NULL);
+    settings->join = (enum setting_join)settings_choice(join, value_of(SETTING_JOIN, context), NULL);
+}
+
+static const char *own_value(const char *name, const void *unused)
+{
+    (void)unused;
+    return getenv(name);
+}
+
 void settings_read(struct settings *settings)
 {
-    const char *dir = getenv(SETTING_DIR);
-    settings->dir = dir && *dir == '/' ? dir : NULL;
-    settings->disable = settings_switch(settings_find(SETTING_DISABLE), getenv(SETTING_DISABLE), NULL);
-    settings->timing = settings_switch(settings_find(SETTING_TIMING), getenv(SETTING_TIMING), NULL);
-    settings->exit_wait_ms =
-        (uint32_t)settings_number(settings_find(SETTING_EXIT_WAIT_MS), getenv(SETTING_EXIT_WAIT_MS), NULL);
-    settings->join = (enum setting_join)settings_choice(settings_find(SETTING_JOIN), getenv(SETTING_JOIN), NULL);
+    settings_read_from(settings, own_value, NULL);
 }

@@ -13,6 +13,8 @@
 #define SETTING_TIMING       "ROOFTAP_TIMING"
 #define SETTING_EXIT_WAIT_MS "ROOFTAP_EXIT_WAIT_MS"
 #define SETTING_JOIN         "ROOFTAP_JOIN"
+#define SETTING_LOOKUP       "ROOFTAP_LOOKUP"
+#define SETTING_REDACT_ARGS  "ROOFTAP_REDACT_ARGS"
 
 enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE };
 enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
@@ -34,6 +36,8 @@ struct settings {
     const char *dir; /* absolute folder of the session, points into the environment; NULL: record nothing */
     bool disable;
     bool timing;
+    bool redact_args;
+    bool lookup;
     uint32_t exit_wait_ms;
     enum setting_join join;
 };
@@ -46,5 +50,9 @@ int settings_choice(const struct setting *row, const char *text, bool *understoo
 
 /* From this process's environment. */
 void settings_read(struct settings *settings);
+
+/* From another: VALUE_OF gives a variable's value, NULL if it is not set. */
+void settings_read_from(struct settings *settings, const char *(*value_of)(const char *name, const void *context),
+                        const void *context);
 
 #endif

@@ -97,6 +97,34 @@ static void word_roof(const struct session *session, size_t index, FILE *out)
     fputs(format_share(text, session->operators[index].roofline.roof_fraction), out);
 }
 
+/* "66.08 ms in bf16, 65.20 ms in TF32": those that this GPU has. */
+static void word_tensor_cores(const struct session *session, size_t index, FILE *out)
+{
+    static const struct {
+        enum gpu_path path;
+        const char *name;
+    } ways[] = {{GPU_PATH_BF16, "bf16"}, {GPU_PATH_TF32, "TF32"}};
+    const char *between = "";
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        double saved = advice_tensor_core_ns(session, &session->operators[index], ways[i].path);
+        char text[FORMAT_BYTES];
+        if (isnan(saved))
+            continue;
+        fprintf(out, "%s%s in %s", between, saved > 0 ? format_duration(text, saved) : "nothing", ways[i].name);
+        between = ", ";
+    }
+}
+
+static void word_start_up(const struct session *session, size_t index, FILE *out)
+{
+    const struct operator_row *op = &session->operators[index];
+    double start_up_ns = advice_start_up_ns(session, op);
+    bool known = op->device >= 0 && session->devices[op->device].floor_ns <= start_up_ns;
+    char text[FORMAT_BYTES];
+    format_duration(text, start_up_ns);
+    fprintf(out, "%s a kernel left out for start-up%s", text, known ? "" : " (`rooftap calibrate` measures it)");
+}
+
 static void word_name(const struct session *session, size_t index, FILE *out)
 {
     const char *recorded = session->operators[index].name;
@@ -203,6 +231,8 @@ static const struct word words[] = {
     {"intensity_fused", ADVICE_SIBLINGS,        word_group_fused},
     {"saved_each",      ADVICE_SIBLINGS,        word_group_saved},
     {"roof",            ADVICE_OPERATOR,        word_roof},
+    {"tensor_cores",    ADVICE_OPERATOR,        word_tensor_cores},
+    {"start_up",        ADVICE_OPERATOR,        word_start_up},
     {"kernels",         ADVICE_OPERATOR,        word_kernels},
     {"mean",            ADVICE_OPERATOR,        word_mean},
     {"idle",            ADVICE_DEVICE,          word_idle},
@@ -341,7 +371,7 @@ const char *advice_text_base(const struct session *session, const struct advice_
         return "the time from first start to last end";
     if (list->by_roof)
         return "the time at the roof";
-    return session->simulated ? "the model's busy time" : "busy time";
+    return session->simulated ? "simulated busy time" : "busy time";
 }
 
 /* What is too small for advice of its own isn't named. */
@@ -379,7 +409,7 @@ void advice_text_print(const struct session *session, const struct advice_list *
         return;
     fprintf(out, "\nadvice, by what it saves at most, at the roof, of %s%s; savings overlap:\n",
             list->by_roof        ? "the time at the roof"
-            : session->simulated ? "the model's busy time"
+            : session->simulated ? "simulated busy time"
                                  : "busy time",
             session->simulated && list->by_roof ? " (a simulated GPU)" : "");
     for (size_t i = 0; i < list->count; i++) {

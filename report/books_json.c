@@ -45,7 +45,7 @@ static void set_measured(json_t *object, const struct books_measured *measured)
     json_value_set(object, "times_roof", json_value_real(measured->times_roof));
 }
 
-static json_t *row_object(const struct books *books, const struct books_row *row)
+static json_t *row_object(const struct books *books, const struct books_row *row, double routed)
 {
     static const char *const kinds[] = {
         [WEIGHT_FORM_PLAIN] = "plain",
@@ -63,8 +63,8 @@ static json_t *row_object(const struct books *books, const struct books_row *row
     json_value_set(object, "k", json_value_size(row->k));
     json_value_set(object, "batch", json_value_size(row->batch));
     json_value_set(object, "bits", json_value_real(row->bits));
-    json_value_set(object, "calls", range(row->calls));
-    json_value_set(object, "bytes", range(row->bytes));
+    json_value_set(object, "calls", range(books_narrow(row->calls, routed)));
+    json_value_set(object, "bytes", range(books_narrow(row->bytes, routed)));
     json_value_set(object, "seen", json_boolean(seen));
     json_value_set(object, "weights", indexes(&row->weights));
     json_value_set(object, "operators", indexes(&row->operators));
@@ -105,7 +105,7 @@ static json_t *device_object(const struct books *books, const struct books_devic
 {
     json_t *object = json_object(), *rows = json_array();
     for (size_t i = 0; i < device->row_count; i++)
-        json_array_append_new(rows, row_object(books, &device->rows[i]));
+        json_array_append_new(rows, row_object(books, &device->rows[i], device->routed[PHASE_UNKNOWN]));
     json_value_set(object, "device", json_value_size(device->device));
     json_value_set(object, "steps", json_value_real(device->steps));
     json_value_set(object, "steps_source", json_value_text(books_steps_source_name(device->steps_source)));
@@ -115,6 +115,7 @@ static json_t *device_object(const struct books *books, const struct books_devic
     json_value_set(object, "extra_weights", indexes(&device->extra_weights));
     json_value_set(object, "extra_grouped", indexes(&device->extra_grouped));
     json_value_set(object, "extra_bytes", json_value_real(device->extra_bytes));
+    json_value_set(object, "own_bytes", range(device->own_bytes));
     json_value_set(object, "bytes", json_value_real(device->bytes));
     json_value_set(object, "parameters", json_value_real(device->parameters));
     json_value_set(object, "share", pair(device->share));
@@ -144,6 +145,10 @@ static json_t *checkpoint_object(const struct books *books)
         return json_null();
     json_t *object = json_object();
     json_value_set(object, "path", json_value_text(books->checkpoint_path));
+    bool unread = books->checkpoint_problem.text[0];
+    json_value_set(object, "problem", json_value_text(unread ? books->checkpoint_problem.text : NULL));
+    if (unread)
+        return object;
     json_value_set(object, "kind", json_value_text(checkpoint_kind_name(c->kind)));
     json_value_set(object, "verdict", json_value_text(verdicts[c->verdict]));
     json_value_set(object, "parameters", json_value_size(c->parameters));

@@ -69,6 +69,12 @@ static void print_checkpoint(const struct books *books, FILE *out)
         return;
     label_print(out, "checked");
     safe_text_print_middle(out, books->checkpoint_path, PATH_WIDTH);
+    if (books->checkpoint_problem.text[0]) {
+        fputs(" can't be: ", out);
+        safe_text_print(out, books->checkpoint_problem.text, 300);
+        fputc('\n', out);
+        return;
+    }
     if (c->parameters >= 0)
         fprintf(out, ": %s parameters", format_count(count, (uint64_t)c->parameters));
     if (c->verdict == CHECKPOINT_EQUAL)
@@ -93,7 +99,8 @@ static void print_model(const struct books *books, FILE *out)
     fprintf(out, "%s of weights are multiplied in a step", print_bytes(bytes, books->model_bytes));
     if (books->options.model.tensor_parallel > 1)
         fprintf(out, ", on each of %" PRId64 " GPUs", books->options.model.tensor_parallel);
-    fprintf(out, "; the embedding is %s\n", config->tied ? "in as lm_head" : "read by the row and not in");
+    fprintf(out, "; the embedding is %s\n",
+            config->tied ? "counted as lm_head" : "looked up, not multiplied, so not counted");
     print_checkpoint(books, out);
 }
 
@@ -120,7 +127,7 @@ enum {
 };
 
 static void add_row(struct text_table *table, const struct books_row *row, const struct books_measured *measured,
-                    size_t names_width)
+                    double routed, size_t names_width)
 {
     char cell[TABLE_COLUMNS][TEXT_TABLE_CELL_BYTES];
     const char *cells[TABLE_COLUMNS];
@@ -134,7 +141,7 @@ static void add_row(struct text_table *table, const struct books_row *row, const
         snprintf(cell[0], sizeof cell[0], "%" PRId64 " x %" PRId64, row->batch, row->n);
     print_bits(cell[2], row->bits);
     print_bits(cell[3], measured->bits);
-    print_calls(cell[4], row->calls);
+    print_calls(cell[4], books_narrow(row->calls, routed));
     print_calls(cell[5], (struct predict_range){measured->calls, measured->calls});
     format_size(cell[6], measured->m_p50);
     format_duration(cell[7], measured->time_ns);
@@ -158,7 +165,7 @@ static void print_table_of(const struct books_device *device, enum phase phase, 
     for (size_t i = 0; i < device->seen_count; i++) {
         const struct books_row *row = &device->rows[i];
         const struct books_measured *measured = phase == PHASE_UNKNOWN ? &row->measured : &row->of[phase];
-        add_row(table, row, measured, names < MOST_NAMES ? names : MOST_NAMES);
+        add_row(table, row, measured, device->routed[phase], names < MOST_NAMES ? names : MOST_NAMES);
     }
     text_table_close(table, view->width, view->colours, out);
 }
@@ -192,11 +199,11 @@ static void print_missing(const struct books_device *device, FILE *out)
     for (size_t i = device->seen_count; i < device->row_count; i++) {
         const struct books_row *row = &device->rows[i];
         fprintf(out, "  N %" PRId64 "  K %" PRId64 "  %s %s a step, %s: %s\n", row->n, row->k,
-                print_calls(calls, row->calls),
+                print_calls(calls, books_narrow(row->calls, device->routed[PHASE_UNKNOWN])),
                 row->experts           ? "matrices"
                 : row->calls.high == 1 ? "call"
                                        : "calls",
-                print_bytes(bytes, row->bytes), row->names);
+                print_bytes(bytes, books_narrow(row->bytes, device->routed[PHASE_UNKNOWN])), row->names);
     }
 }
 
@@ -358,10 +365,10 @@ static void print_books(const struct books *books, const struct books_device *de
     fputs("\nbooks: ", out);
     if (isnan(device->bytes))
         fprintf(out, "not closed, since steps are not known; the shapes of %s %% of %s of weights were seen",
-                format_share(share, device->shape_share), print_bytes(bytes, books->own_bytes));
+                format_share(share, device->shape_share), print_bytes(bytes, device->own_bytes));
     else {
         print_share(device->share, out);
-        fprintf(out, " of %s of weights a step accounted for", print_bytes(bytes, books->own_bytes));
+        fprintf(out, " of %s of weights a step accounted for", print_bytes(bytes, device->own_bytes));
         if (books->own_of_checkpoint)
             fputs(" (bytes of the checkpoint)", out);
     }
@@ -402,9 +409,14 @@ static void print_device(const struct books *books, const struct books_device *d
     print_steps(device, text);
     fputc('\n', text);
     wrapped_text_end(&wrapped);
-    if (device->seen_count)
+    if (device->seen_count) {
         print_table(device, view, out);
-    else
+        text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
+        fputs("  BITS: of a weight as stored; READ: as measured; CALLS: of the model; SEEN: measured; x: TIME by AT "
+              "ROOF\n",
+              text);
+        wrapped_text_end(&wrapped);
+    } else
         fputs("nothing that was measured has a shape of the model's\n", out);
     text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
     print_missing(device, text);

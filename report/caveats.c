@@ -11,8 +11,8 @@
 static bool simulated(const struct session *session, FILE *out)
 {
     if (session->simulated)
-        fputs("the GPU is simulated: times, shares of time and savings are of its model; shapes, counts and classes "
-              "are the program's",
+        fputs("the GPU is simulated: times, shares and savings are the simulator's; shapes, counts and classes are "
+              "the program's",
               out);
     return session->simulated;
 }

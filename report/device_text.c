@@ -41,12 +41,16 @@ static void print_roof(const struct session_device *device, enum gpu_path path, 
     if (gpu_paths[path].accumulate != gpu_paths[path].type)
         fprintf(out, " (%s accumulate)", number_type_name(gpu_paths[path].accumulate));
     if (isnan(flops)) {
-        fputs(": no figure for this GPU, so no ridge\n", out);
+        fputs(": no figure for this GPU, so no ridge (--peak takes one)\n", out);
         return;
     }
     struct roof achievable = device_roof_achievable(&device->roofs, &device->measured, path);
     struct roof held = device_roof_held(&device->roofs, device->clocks.sm_hz, path);
-    fprintf(out, ": %s TFLOP/s, ridge %s FLOP/B", format_tera(peak, flops), format_intensity(ridge, flops / bytes));
+    fprintf(out, ": %s TFLOP/s, ", format_tera(peak, flops));
+    if (isnan(bytes))
+        fputs("no ridge, since the bandwidth is not known (--peak takes bw=GB/s)", out);
+    else
+        fprintf(out, "ridge %s FLOP/B", format_intensity(ridge, flops / bytes));
     print_other_roof("achievable", achievable.flops_per_second, achievable.compute_origin, format_tera, out);
     if (held.flops_per_second < flops)
         print_other_roof("at the clock held", held.flops_per_second, ROOF_ORIGIN_NONE, format_tera, out);
@@ -170,7 +174,7 @@ void device_text_print(const struct session *session, int index, FILE *out)
         safe_text_print(out, device->facts.name, 80);
         if (device->facts.sm_count > 0)
             fprintf(out, ", %d SMs", device->facts.sm_count);
-        if (device->roofs.spec)
+        if (device->roofs.spec && !isnan(device_roofs_bytes_per_second(&device->roofs)))
             fprintf(out, ", %s GB/s", format_giga(bandwidth, device_roofs_bytes_per_second(&device->roofs)));
         if (device->facts.pci_device_id)
             fprintf(out, ", PCI id %04x", device->facts.pci_device_id);

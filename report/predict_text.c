@@ -121,6 +121,11 @@ static void print_setting(const struct predict *predict, FILE *out)
     label_print(out, "formats");
     fprintf(out, "weights %s; GEMMs of them in %s; activations %s; KV cache %s\n", predict->storage.name,
             predict->operands->name, predict->format->name, predict->kv->name);
+    if (o->weights) {
+        label_print(out, "");
+        fprintf(out, "--weights is about linear layers but lm_head and routers, which stay %s, as does the embedding\n",
+                predict->format->name);
+    }
     if (predict->storage_note[0]) {
         label_print(out, "");
         fprintf(out, "%s\n", predict->storage_note);
@@ -138,7 +143,7 @@ static void print_setting(const struct predict *predict, FILE *out)
             "\n\nA bound at the roof, not a forecast: GEMMs and attention only, each distinct byte moved once, nothing "
             "else takes time.\n");
     if (o->tensor_parallel > 1)
-        fprintf(out, "Figures are of one of the %" PRId64 " GPUs, but for tokens/s.\n", o->tensor_parallel);
+        fprintf(out, "All figures are of one of the %" PRId64 " GPUs, except tokens/s.\n", o->tensor_parallel);
 }
 
 /* ---- one step ---- */
@@ -244,6 +249,52 @@ static void print_times(const struct predict_step *step, enum predict_roof roof,
     fprintf(out, "\n");
 }
 
+/* "480.2 ms at the roof, 136478 tokens/s, 100.0 % compute-bound": the larger of the two classes. What depends on the routing
+ * has neither. */
+static void print_verdict_of(const struct predict_step *step, FILE *out)
+{
+    char low[FORMAT_BYTES], high[FORMAT_BYTES];
+    struct predict_range time = step->seconds[PREDICT_SPECIFICATION];
+    bool compute = step->compute_share > step->memory_share;
+    if (isnan(time.high)) {
+        fputs("not known, since a roof is not", out);
+        return;
+    }
+    fputs(format_duration(low, time.low * 1e9), out);
+    if (time.low != time.high)
+        fprintf(out, " to %s", format_duration(high, time.high * 1e9));
+    fprintf(out, "%s at the roof, ", step->phase == PREDICT_DECODE ? " a step" : "");
+    print_range(out, step->tokens_per_second[PREDICT_SPECIFICATION], 1, 0, "tokens/s");
+    if (!isnan(step->memory_share))
+        fprintf(out, ", %s %% %s-bound", format_share(low, compute ? step->compute_share : step->memory_share),
+                bound_name(compute ? BOUND_COMPUTE : BOUND_MEMORY));
+    if (step->memory_share + step->compute_share < 0.9995)
+        fprintf(out, ", %s %% either, by the routing", format_share(low, 1 - step->memory_share - step->compute_share));
+}
+
+static const char *fit_text(const struct predict *predict)
+{
+    double both = predict->resident_weight_bytes + predict->kv_bytes;
+    return both <= predict->memory_bytes ? "fits" : both <= predict->memory_bytes_most ? "MAY FIT" : "DOES NOT FIT";
+}
+
+/* The answer in three lines; all else is what it rests on. */
+static void print_verdict(const struct predict *predict, FILE *out)
+{
+    label_print(out, "prefill");
+    print_verdict_of(&predict->steps[PREDICT_PREFILL], out);
+    fputc('\n', out);
+    label_print(out, "decode");
+    print_verdict_of(&predict->steps[PREDICT_DECODE], out);
+    fputc('\n', out);
+    label_print(out, "memory");
+    fprintf(out, "weights and KV cache take %.1f GB", (predict->resident_weight_bytes + predict->kv_bytes) / 1e9);
+    if (isnan(predict->memory_bytes))
+        fputs("; the GPU's memory is not known\n", out);
+    else
+        fprintf(out, " of %.1f: %s\n", predict->memory_bytes / 1e9, fit_text(predict));
+}
+
 static void print_step(const struct predict *predict, const struct predict_step *step, FILE *out)
 {
     char tokens[FORMAT_BYTES];
@@ -268,7 +319,7 @@ static void print_step(const struct predict *predict, const struct predict_step 
     if (predict->options.gpu->achievable_source)
         print_times(step, PREDICT_ACHIEVABLE, "achievable (published)", out);
     if (step->all_reduces > 0)
-        fprintf(out, "all-reduces, in no roof: %.0f, with %.1f MB of messages in all\n", step->all_reduces,
+        fprintf(out, "not in these times: %.0f all-reduces, %.1f MB of messages in all\n", step->all_reduces,
                 step->all_reduce_bytes / 1e6);
 }
 
@@ -323,9 +374,9 @@ static void print_attention(const struct predict *predict, FILE *out)
     print_tokens(out, predict->ridge_length_kv);
     fprintf(out, ", compulsory ");
     print_tokens(out, predict->ridge_length);
-    fprintf(out, "\nL*, as many FLOPs as the GEMMs: ");
+    fprintf(out, "\nL*, where it has as many FLOPs as the GEMMs: ");
     print_tokens(out, predict->crossover);
-    fprintf(out, " (P_layer %.1f active parameters", predict->layer_parameters);
+    fprintf(out, " (P_layer, active parameters of a layer: %.10g", predict->layer_parameters);
     if (predict->geometry->window_layers) {
         fprintf(out, "; with its windows ");
         print_tokens(out, predict->crossover_windowed);
@@ -350,10 +401,7 @@ static void print_memory(const struct predict *predict, FILE *out)
         fprintf(out, "; memory not known\n");
         return;
     }
-    fprintf(out, " of %.1f GB: %s\n", predict->memory_bytes / 1e9,
-            both <= predict->memory_bytes        ? "fits"
-            : both <= predict->memory_bytes_most ? "MAY FIT"
-                                                 : "DOES NOT FIT");
+    fprintf(out, " of %.1f GB: %s\n", predict->memory_bytes / 1e9, fit_text(predict));
     if (predict->sequences_that_fit_most < 0)
         fprintf(out, "The weights alone do not fit.\n");
     else
@@ -403,6 +451,7 @@ static void print_checkpoint(const struct predict_view *view, FILE *out)
 static void print_all(const struct predict_view *view, FILE *out)
 {
     const struct predict *predict = view->predict;
+    print_verdict(predict, out);
     print_model(view, out);
     print_setting(predict, out);
     for (int phase = 0; phase < PREDICT_PHASES; phase++)

@@ -157,8 +157,10 @@ static int show(const struct session *session, const struct books *books, const 
             complain_of_nothing(session, err);
             status = REPORT_EXIT_NOTHING;
         }
-        if (options->json && !report_json(session, books, out))
+        if (options->json && !report_json(session, books, out)) {
             complain(err, "the report could not be written");
+            status = REPORT_EXIT_BAD;
+        }
     } else if (!print_report(session, books, options, out)) {
         char text[256];
         snprintf(text, sizeof text, "the report could not be written: %s", strerror(errno));

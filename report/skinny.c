@@ -158,8 +158,8 @@ void skinny_print(const struct column_source *source, const struct view *view, s
     }
     FILE *text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
     if (count)
-        fputs("  M*: compute-bound from there; %<M*: time below it; SHORT: what holds it back; BLOCKS: of its widest "
-              "kernel, and SMs\n",
+        fputs("  M*: compute-bound from there; %<M*: time below it; SHORT: what holds it back; BLOCKS: of its longest "
+              "shape, and SMs\n",
               text);
     if (shown < count)
         fprintf(text, "  (%zu more: %s)\n", count - shown, more_by(view));

@@ -32,6 +32,7 @@ struct text_table {
     size_t widths[TEXT_TABLE_COLUMNS_MOST]; /* 0: not shown */
     size_t gap;
     int left_out;      /* columns at least as spare as this are not shown */
+    size_t least_name; /* what names take, shortened to LEAST_NAME; 0: there is none */
     size_t name_width; /* of what is left for a name */
     struct row *rows;
     size_t row_count, row_capacity;
@@ -109,20 +110,26 @@ static size_t width_of(const struct text_table *table, bool with_named)
     return width;
 }
 
-static bool too_wide(const struct text_table *table, size_t width)
+/* Names as they are shown in WIDTH columns, row by row; the count goes to *COUNT. */
+static char **shown_names(const struct text_table *table, size_t width, size_t *count)
 {
-    return width_of(table, true) - table->gap > width;
+    const char **recorded = allocate(table->row_count + 1, sizeof *recorded);
+    *count = 0;
+    for (size_t i = 0; i < table->row_count; i++)
+        if (table->rows[i].kind == ROW_NAMED)
+            recorded[(*count)++] = table->rows[i].name;
+    char **names = row_names(recorded, *count, width);
+    free(recorded);
+    return names;
 }
 
-/* What can be worked out from the rest goes first; a row that wraps can't be read. */
-static void drop_spare(struct text_table *table, size_t width)
+static void find_least_name(struct text_table *table)
 {
-    for (int spare = 1; spare <= SPARE_MOST && too_wide(table, width); spare++)
-        for (size_t c = 0; c < table->count; c++)
-            if (table->columns[c].spare == spare && table->widths[c]) {
-                table->widths[c] = 0;
-                table->left_out = spare;
-            }
+    size_t count;
+    char **names = shown_names(table, LEAST_NAME, &count);
+    for (size_t i = 0; i < count; i++)
+        widen(&table->least_name, names[i]);
+    row_names_free(names, count);
 }
 
 /* What loose cells take of the room for names, at most. */
@@ -140,6 +147,24 @@ static size_t loose_width(const struct text_table *table)
         most = more > most ? more : most;
     }
     return most;
+}
+
+/* Rows of cells and rows with a name, whichever need more. */
+static bool too_wide(const struct text_table *table, size_t width)
+{
+    size_t named = table->least_name ? width_of(table, false) + loose_width(table) + table->least_name : 0;
+    return width_of(table, true) - table->gap > width || named > width;
+}
+
+/* What can be worked out from the rest goes first; a row that wraps can't be read. */
+static void drop_spare(struct text_table *table, size_t width)
+{
+    for (int spare = 1; spare <= SPARE_MOST && too_wide(table, width); spare++)
+        for (size_t c = 0; c < table->count; c++)
+            if (table->columns[c].spare == spare && table->widths[c]) {
+                table->widths[c] = 0;
+                table->left_out = spare;
+            }
 }
 
 static void fit(struct text_table *table, size_t width)
@@ -194,18 +219,13 @@ static void print_row(struct text_table *table, const struct row *row, const cha
 
 static void print_rows(struct text_table *table)
 {
-    const char **recorded = allocate(table->row_count + 1, sizeof *recorded);
-    size_t count = 0, next = 0;
-    for (size_t i = 0; i < table->row_count; i++)
-        if (table->rows[i].kind == ROW_NAMED)
-            recorded[count++] = table->rows[i].name;
-    char **names = row_names(recorded, count, table->name_width);
+    size_t count, next = 0;
+    char **names = shown_names(table, table->name_width, &count);
     for (size_t i = 0; i < table->row_count; i++) {
         const struct row *row = &table->rows[i];
         print_row(table, row, row->kind == ROW_NAMED ? names[next++] : row->name);
     }
     row_names_free(names, count);
-    free(recorded);
 }
 
 static void print_left_out(const struct text_table *table)
@@ -225,6 +245,7 @@ void text_table_close(struct text_table *table, size_t width, bool colours, FILE
     table->out = out;
     table->colours = colours;
     find_widths(table);
+    find_least_name(table);
     fit(table, width);
     print_titles(table);
     print_rows(table);

@@ -84,8 +84,8 @@ static void print_phase(enum phase phase, const struct phase_sum *sum, FILE *out
     else if (sum->rows_per_step > 0)
         fprintf(out, " of %s rows", format_intensity(rows, sum->rows_per_step));
     fprintf(out, ", %s FLOP/B", format_intensity(intensity, sum->intensity));
-    if (sum->share > 0)
-        fprintf(out, ", %s %% of GPU time", format_share(share, sum->share));
+    if (sum->gpu_share > 0)
+        fprintf(out, ", %s %% of GPU time", format_share(share, sum->gpu_share));
 }
 
 /* Whole steps: all FLOPs by all bytes, of operators with known work. */

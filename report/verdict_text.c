@@ -30,7 +30,7 @@ static const char *time_text(const struct session *session, const struct verdict
 {
     if (verdict->by_roof)
         return "the time at the roof";
-    return session->simulated ? "modelled GPU time" : "GPU time";
+    return session->simulated ? "simulated GPU time" : "GPU time";
 }
 
 static void print_share(const struct session *session, const struct verdict *verdict, FILE *out)
@@ -43,8 +43,9 @@ static void print_share(const struct session *session, const struct verdict *ver
 static void print_unknown(const struct session *session, const struct verdict *verdict, FILE *out)
 {
     char share[FORMAT_BYTES];
+    bool roof = !any_roof(session) || verdict->roofless_share > verdict->share[BOUND_UNKNOWN] / 2;
     fprintf(out, "%s %% of %s is in kernels whose %s not known", format_share(share, verdict->share[BOUND_UNKNOWN]),
-            time_text(session, verdict), any_roof(session) ? "shape is" : "roof is");
+            time_text(session, verdict), roof ? "roof is" : "shape is");
     if (verdict->bound == BOUND_UNKNOWN)
         return;
     fputs("; ", out);
@@ -57,6 +58,8 @@ static void print_lever(const struct session *session, const struct advice_list 
     char share[FORMAT_BYTES];
     if (verdict->kind == VERDICT_NOTHING || !any_roof(session))
         return;
+    if (!verdict->lever && verdict->bound == BOUND_UNKNOWN)
+        return; /* nothing is known that advice could be about */
     if (!verdict->lever)
         fputs("; no advice here would save 0.1 % of it", out);
     else if (verdict->lever->row->of_span) /* how much that is has been said */

@@ -144,6 +144,8 @@ static json_t *phase_object(const struct phase_sum *sum)
     json_value_set(object, "rows_per_step", json_value_real(sum->rows_per_step));
     json_value_set(object, "time_ns", json_value_real(sum->time_ns));
     json_value_set(object, "share", json_value_real(sum->share));
+    json_value_set(object, "gpu_time_ns", json_value_real(sum->gpu_time_ns));
+    json_value_set(object, "gpu_share", json_value_real(sum->gpu_share));
     json_value_set(object, "flops", json_value_real(sum->flops));
     json_value_set(object, "bytes", json_value_real(sum->bytes));
     json_value_set(object, "intensity", json_value_real(sum->intensity));

@@ -121,6 +121,12 @@ struct trace_thread *thread_pool_attach(struct writer *writer)
 {
     if (writer_tls.attaching)
         return NULL; /* a signal handler in the middle of the lines below */
+    if (writer->pid != (uint32_t)getpid())
+        return NULL; /* a child in the memory of its parent: nothing here is its own, not even the counters */
+    if (writer_tls.thread && writer_tls.incarnation == ~writer->incarnation) { /* back from vfork() */
+        writer_tls.incarnation = writer->incarnation;
+        return writer_tls.thread->busy ? NULL : writer_tls.thread;
+    }
     int saved = errno;
     writer_tls.attaching = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -153,7 +153,8 @@ enum trace_note_code {
     TRACE_NOTE_SHAPES_OFF = 6,     /* text: which entry point, and why its arguments are not read */
     TRACE_NOTE_TIMING_CUT = 7,     /* text: CUPTI did not answer in time at exit; the last kernels may be missing */
     TRACE_NOTE_JOIN = 8,           /* value: kernels; text: their ids matched no launch, and what is done instead */
-    TRACE_NOTE_GRAPH_NODES = 9,    /* since 1.3: value: nodes, 0: all; text: why they are not followed */
+    TRACE_NOTE_ESCAPED = 9,        /* value: functions; text: which the program got by name that launch unseen */
+    TRACE_NOTE_GRAPH_NODES = 10,   /* since 1.3: value: nodes, 0: all; text: why they are not followed */
 };
 
 struct trace_note {

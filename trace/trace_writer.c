@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/clock.h"
 #include "trace/writer_state.h"
@@ -19,6 +20,19 @@ struct writer_gate *writer_gate = &writer_gate_closed;
 bool trace_writer_is_open(void)
 {
     return writer_incarnation() != 0;
+}
+
+bool trace_writer_is_own(void)
+{
+    const struct writer *writer = writer_now();
+    return writer && writer->pid == (uint32_t)getpid();
+}
+
+/* Its state goes stale in a way that thread_pool_attach() knows. */
+void trace_writer_before_vfork(void)
+{
+    if (writer_tls.thread && !thread_is_stale())
+        writer_tls.incarnation = ~writer_tls.incarnation;
 }
 
 /* A signal handler in the middle of a record of its own thread: the call that it makes is in no record. */

@@ -20,8 +20,19 @@ struct trace_thread; /* one a thread: its open block and slot */
  * other function here does nothing and returns NULL. Idempotent; safe against two threads at once (the second waits). */
 bool trace_writer_open(const char *folder);
 
+/* For the next trace_writer_open(): the PROCESS record has the program's name and "[redacted]" in place of its arguments. */
+void trace_writer_redact_arguments(bool redact);
+
 /* True in the process that opened, false in a forked child and before trace_writer_open(). One load. */
 bool trace_writer_is_open(void);
+
+/* Open, and by this very process: false also where another one shares the memory of the process that opened, as the child
+ * of vfork() does until it execs. A system call. */
+bool trace_writer_is_own(void);
+
+/* To be called by a thread that is about to vfork(): until it is seen in this process again, by its next call, it gets no
+ * state, so that the child, which runs in its place and on its memory, writes nothing. */
+void trace_writer_before_vfork(void);
 
 /* Helper thread only: reserves blocks ahead (file space is really allocated, so a full disk never becomes SIGBUS), takes
  * back blocks of threads that ended. Returns true if much was consumed since the last time: come back sooner. */

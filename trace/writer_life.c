@@ -130,10 +130,36 @@ static uint64_t random_word(const void *salt)
     return trace_hash(parts, sizeof parts);
 }
 
+static bool redact_arguments;
+
+void trace_writer_redact_arguments(bool redact)
+{
+    __atomic_store_n(&redact_arguments, redact, __ATOMIC_RELAXED);
+}
+
+/* The program's name and, if there is more, a word in its place: up to a blank, since processes that rename themselves put
+ * all into one argument. COMMAND has BYTES of arguments, each with a zero byte behind it, and SIZE at most; how many are left. */
+static size_t redact(char *command, size_t bytes, size_t size)
+{
+    static const char word[] = "[redacted]";
+    size_t name = 0;
+    while (name < bytes && command[name] && command[name] != ' ')
+        name++;
+    if (name + 1 >= bytes)
+        return bytes;
+    command[name++] = '\0';
+    if (name + sizeof word > size)
+        return name;
+    memcpy(command + name, word, sizeof word);
+    return name + sizeof word;
+}
+
 static bool write_process(struct writer *writer, struct trace_thread *thread)
 {
     static const char version[] = ROOFTAP_VERSION;
     size_t command = read_file("/proc/self/cmdline", writer->command, sizeof writer->command);
+    if (__atomic_load_n(&redact_arguments, __ATOMIC_RELAXED))
+        command = redact(writer->command, command, sizeof writer->command);
     size_t size = sizeof(struct trace_process) + command + sizeof version - 1;
     struct trace_process *record = writer_reserve(thread, TRACE_RECORD_PROCESS, size);
     if (!record)

@@ -12,10 +12,15 @@
 #include <stdbool.h>
 
 #define SIM_BLAS_API __attribute__((visibility("default")))
-/* The major follows CUDA's; minor and patch are those of the first release for CUDA 13. */
+/* The major follows CUDA's; minor and patch are those of the releases that came with CUDA 13.0 and 12.8. */
+#if SIM_CUDA_MAJOR >= 13
 #define SIM_BLAS_VERSION_MINOR 1
 #define SIM_BLAS_VERSION_PATCH 0
-#define SIM_BLAS_VERSION       (SIM_CUDA_MAJOR * 10000 + SIM_BLAS_VERSION_MINOR * 100 + SIM_BLAS_VERSION_PATCH)
+#else
+#define SIM_BLAS_VERSION_MINOR 8
+#define SIM_BLAS_VERSION_PATCH 4
+#endif
+#define SIM_BLAS_VERSION (SIM_CUDA_MAJOR * 10000 + SIM_BLAS_VERSION_MINOR * 100 + SIM_BLAS_VERSION_PATCH)
 
 typedef struct {
     unsigned short x;

@@ -52,7 +52,7 @@ cublasStatus_t sim_cublasGetProperty(libraryPropertyType type, int *value)
 
 size_t sim_cublasGetCudartVersion(void)
 {
-    return SIM_CUDA_MAJOR * 1000;
+    return SIM_CUDA_VERSION;
 }
 
 cublasStatus_t sim_cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, size_t bytes)

@@ -3,15 +3,17 @@
 """Makes sources and headers of the stand-in cuBLAS and cuBLASLt from the lists in this folder.
 
     generate.py headers FOLDER            cublas_api.h, cublas_v2.h, cublasXt.h, cublasLt.h: declarations only
-    generate.py wrappers cublas|cublasLt  one function an entry: notes all arguments, asks for faults, calls its model
+    generate.py wrappers cublas|cublasLt [MAJOR]  one function an entry: notes all arguments, asks for faults, calls its model
     generate.py helpers cublas|cublasLt   declarations of the hand-written bodies of helpers
-    generate.py stubs cublas|cublasLt     NotSupported for every other exported name (cublas.names, cublaslt.names)
+    generate.py stubs cublas|cublasLt [MAJOR]     NotSupported for every other exported name (cublas.names, cublaslt.names)
     generate.py check cublas|cublasLt|legacy   a C file for vendor headers: a wrong prototype or number does not compile
     generate.py nulls cublas|cublasLt     a table of all entries called with every pointer NULL, for the tests
-    generate.py names cublas|cublasLt     the public names, one a line
+    generate.py names cublas|cublasLt [MAJOR]     the public names, one a line
+    generate.py exports cublas|cublasLt [MAJOR]   all names, one a line
     generate.py declarations              a header with everything, legacy names too, for the tests
 
-Output goes to standard output unless a folder is given."""
+MAJOR leaves out what that CUDA major's library lacks (majors.tsv); without it nothing is. Output goes to standard output
+unless a folder is given."""
 import pathlib
 import re
 import sys
@@ -459,11 +461,11 @@ def wrapper(e):
     return f"SIM_BLAS_API {e.declare()}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
 
 
-def wrappers(library):
+def wrappers(library, major=None):
     source = "cublas.list" if library == "cublas" else "cublaslt.list"
     text = PREAMBLE.format(source=source) + '#include "blas.h"\n#include "blas_call.h"\n'
     text += '#include "blas_helpers.h"\n' if library == "cublas" else '#include "lt.h"\n'
-    entries = entries_of(library)
+    entries = [e for e in entries_of(library) if e.name not in lacking(library, major)]
     text += "\n".join(f"SIM_BLAS_API {e.declare()};" for e in entries if is_legacy(e) or "cpp" in e.flags) + "\n\n"
     return text + "\n".join(wrapper(e) for e in entries)
 
@@ -479,18 +481,35 @@ def helpers(library):
     return text + "\n#endif\n"
 
 
+# ---- what each CUDA major has ----
+
+def names_of_majors(library):
+    """(name, major) of those that one major's library alone exports."""
+    for line in (HERE / "majors.tsv").read_text().splitlines():
+        if not line.startswith("#"):
+            name, of, major = line.split("\t")
+            if of == library:
+                yield name, major
+
+
+def lacking(library, major):
+    return {name for name, only in names_of_majors(library) if major and only != major}
+
+
 # ---- stubs, checks, tables for tests ----
 
-def exported_names(library):
+def exported_names(library, major=None):
     path = HERE / ("cublas.names" if library == "cublas" else "cublaslt.names")
-    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    names = {line for line in path.read_text().splitlines() if line and not line.startswith("#")}
+    names |= {name for name, only in names_of_majors(library) if only == major}
+    return sorted(names - lacking(library, major))
 
 
-def stubs(library):
+def stubs(library, major=None):
     known = {e.name for e in entries_of(library)}
     text = PREAMBLE.format(source="cublas.names" if library == "cublas" else "cublaslt.names")
     text += '#include "sim/core/simgpu.h"\n\n'
-    for name in exported_names(library):
+    for name in exported_names(library, major):
         if name not in known:
             text += (f"SIMGPU_API int {name}(void);\nint {name}(void)\n{{\n    const int fault = simgpu_fault(\"{name}\");\n"
                      f"    if (fault)\n        return fault;\n    simgpu_not_supported(\"{name}\");\n    return 15;\n}}\n")
@@ -501,6 +520,14 @@ def declared(entries):
     """Names first used, then declared: one that the header lacks does not compile."""
     return ("#ifndef __cplusplus\nextern void (*const declared_by_the_header[])(void);\nvoid (*const declared_by_the_header[])(void) = {\n" +
             "".join(f"    (void (*)(void)){e.name},\n" for e in entries) + "};\n#endif\n")
+
+
+def public_names(library, major=None):
+    return "".join(e.name + "\n" for e in entries_of(library) if e.name not in lacking(library, major))
+
+
+def all_names(library, major=None):
+    return "".join(name + "\n" for name in exported_names(library, major))
 
 
 def check_source(what):
@@ -576,10 +603,12 @@ def all_declarations():
 def main(argv):
     if len(argv) == 3 and argv[1] == "headers":
         headers(argv[2])
-    elif len(argv) == 3 and argv[1] in ("wrappers", "stubs", "helpers", "check", "nulls", "names") and argv[2] in ("cublas", "cublasLt", "legacy"):
-        made = {"wrappers": wrappers, "stubs": stubs, "helpers": helpers, "check": check_source, "nulls": null_calls,
-                "names": lambda library: "".join(e.name + "\n" for e in entries_of(library))}[argv[1]]
+    elif len(argv) == 3 and argv[1] in ("helpers", "check", "nulls") and argv[2] in ("cublas", "cublasLt", "legacy"):
+        made = {"helpers": helpers, "check": check_source, "nulls": null_calls}[argv[1]]
         sys.stdout.write(made(argv[2]))
+    elif len(argv) in (3, 4) and argv[1] in ("wrappers", "stubs", "names", "exports") and argv[2] in ("cublas", "cublasLt"):
+        made = {"wrappers": wrappers, "stubs": stubs, "names": public_names, "exports": all_names}[argv[1]]
+        sys.stdout.write(made(argv[2], *argv[3:]))
     elif argv[1:] == ["declarations"]:
         sys.stdout.write(all_declarations())
     else:

@@ -29,7 +29,10 @@ struct lt_desc {
     void *aux_amax;
     int32_t a_scale_mode, b_scale_mode, c_scale_mode, d_scale_mode, aux_scale_mode, d_out_scale_mode;
     void *d_out_scale;
-    cublasLtEmulationDesc_t emulation;
+    int32_t atomic_rows, atomic_cols; /* synchronisation, CUDA 12 only */
+    const void *atomic_in;
+    void *atomic_out;
+    cublasLtEmulationDesc_t emulation; /* from CUDA 13 on */
     int8_t fast_accumulation;
 };
 

@@ -101,7 +101,14 @@ static const struct attribute desc_rows[] = {
     AT(lt_desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_MODE, aux_scale_mode),
     AT(lt_desc, CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER, d_out_scale),
     AT(lt_desc, CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE, d_out_scale_mode),
+#if SIM_CUDA_MAJOR >= 13
     AT(lt_desc, CUBLASLT_MATMUL_DESC_EMULATION_DESCRIPTOR, emulation),
+#else
+    AT(lt_desc, 27, atomic_rows), /* ATOMIC_SYNC_NUM_CHUNKS_D_ROWS, _COLS, _IN_ and _OUT_COUNTERS_POINTER: removed in 13.0 */
+    AT(lt_desc, 28, atomic_cols),
+    AT(lt_desc, 29, atomic_in),
+    AT(lt_desc, 30, atomic_out),
+#endif
 };
 static const struct attribute preference_rows[] = {
     AT(lt_preference, CUBLASLT_MATMUL_PREF_SEARCH_MODE, search_mode),

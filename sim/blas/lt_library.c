@@ -33,7 +33,7 @@ size_t sim_cublasLtGetVersion(void)
 
 size_t sim_cublasLtGetCudartVersion(void)
 {
-    return SIM_CUDA_MAJOR * 1000;
+    return SIM_CUDA_VERSION;
 }
 
 cublasStatus_t sim_cublasLtGetProperty(libraryPropertyType type, int *value)

@@ -147,25 +147,23 @@ static cudaError_t describe(struct cudaDeviceProp *properties, int device)
     properties->gpuPciDeviceID = simgpu_device()->pci_device_id << 16 | 0x10de;
     properties->deviceNumaId = properties->hostNumaId = -1;
 #endif
+#if CUDART_VERSION < 13000
+    properties->clockRate = attribute(cudaDevAttrClockRate);
+    properties->memoryClockRate = attribute(cudaDevAttrMemoryClockRate);
+    properties->deviceOverlap = attribute(cudaDevAttrGpuOverlap);
+    properties->computeMode = attribute(cudaDevAttrComputeMode);
+    properties->singleToDoublePrecisionPerfRatio = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+#endif
     set_sizes(properties);
     set_limits(properties);
     set_abilities(properties);
     return cudaSuccess;
 }
 
-#if CUDART_VERSION >= 13000
-cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
-{
-    return describe(properties, device);
-}
-#endif
-
-#if CUDART_VERSION < 13000
 cudaError_t runtime_cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties, int device)
 {
     return describe(properties, device);
 }
-#endif
 
 cudaError_t runtime_cudaDeviceGetPCIBusId(char *id, int length, int device)
 {

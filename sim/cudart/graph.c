@@ -39,15 +39,14 @@ cudaError_t runtime_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *no
     return (cudaError_t)simgpu_graph_list(GRAPH(graph), SIMGPU_GRAPH_ROOTS, NODES(nodes), count);
 }
 
-#if CUDART_VERSION >= 13000
 static void default_edges(cudaGraphEdgeData *edges, size_t count)
 {
     if (edges)
         memset(edges, 0, count * sizeof *edges);
 }
 
-cudaError_t runtime_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
-                                      cudaGraphEdgeData *edges, size_t *count)
+cudaError_t runtime_cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                         cudaGraphEdgeData *edges, size_t *count)
 {
     int result = simgpu_graph_edges(GRAPH(graph), NODES(from), NODES(to), count);
     if (!result)
@@ -55,8 +54,8 @@ cudaError_t runtime_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, 
     return (cudaError_t)result;
 }
 
-cudaError_t runtime_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *edges,
-                                                 size_t *count)
+cudaError_t runtime_cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                    cudaGraphEdgeData *edges, size_t *count)
 {
     int result = simgpu_node_dependencies(NODE(node), NODES(nodes), count);
     if (!result)
@@ -64,8 +63,8 @@ cudaError_t runtime_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraph
     return (cudaError_t)result;
 }
 
-cudaError_t runtime_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
-                                                   cudaGraphEdgeData *edges, size_t *count)
+cudaError_t runtime_cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                      cudaGraphEdgeData *edges, size_t *count)
 {
     int result = simgpu_node_dependents(NODE(node), NODES(nodes), count);
     if (!result)
@@ -73,20 +72,20 @@ cudaError_t runtime_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGra
     return (cudaError_t)result;
 }
 
-cudaError_t runtime_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                             const cudaGraphEdgeData *edges, size_t count)
+cudaError_t runtime_cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t count)
 {
     (void)edges;
     return (cudaError_t)simgpu_graph_connect(GRAPH(graph), NODES(from), NODES(to), count, false);
 }
 
-cudaError_t runtime_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                                const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t count)
+cudaError_t runtime_cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                   const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
+                                                   size_t count)
 {
     (void)edges;
     return (cudaError_t)simgpu_graph_connect(GRAPH(graph), NODES(from), NODES(to), count, true);
 }
-#endif
 
 cudaError_t runtime_cudaGraphNodeFindInClone(cudaGraphNode_t *found, cudaGraphNode_t original, cudaGraph_t clone)
 {

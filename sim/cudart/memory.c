@@ -150,21 +150,19 @@ static cudaError_t hint(const void *address)
     return simgpu_memory_find(address, &memory) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-#if CUDART_VERSION >= 13000
-cudaError_t runtime_cudaMemAdvise(const void *address, size_t count, enum cudaMemoryAdvise advice,
-                                  struct cudaMemLocation location)
+cudaError_t runtime_cudaMemAdvise_v2(const void *address, size_t count, enum cudaMemoryAdvise advice,
+                                     struct cudaMemLocation location)
 {
     (void)count, (void)advice, (void)location;
     return hint(address);
 }
 
-cudaError_t runtime_cudaMemPrefetchAsync(const void *address, size_t count, struct cudaMemLocation location,
-                                         unsigned int flags, cudaStream_t stream)
+cudaError_t runtime_cudaMemPrefetchAsync_v2(const void *address, size_t count, struct cudaMemLocation location,
+                                            unsigned int flags, cudaStream_t stream)
 {
     (void)count, (void)location, (void)flags;
     return runtime_stream(stream) ? hint(address) : cudaErrorInvalidResourceHandle;
 }
-#endif
 
 cudaError_t runtime_cudaStreamAttachMemAsync(cudaStream_t stream, void *address, size_t length, unsigned int flags)
 {

@@ -450,16 +450,15 @@ static cudaError_t any_work(const struct cudaGraphNodeParams *params, struct sim
     }
 }
 
-#if CUDART_VERSION >= 13000
-cudaError_t runtime_cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
-                                     const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *params)
+cudaError_t runtime_cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                        const cudaGraphEdgeData *edges, size_t count,
+                                        struct cudaGraphNodeParams *params)
 {
     (void)edges;
     struct simgpu_work work;
     cudaError_t result = params ? any_work(params, &work) : cudaErrorInvalidValue;
     return result != cudaSuccess ? result : add(node, graph, dependencies, count, &work);
 }
-#endif
 
 cudaError_t runtime_cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *params)
 {

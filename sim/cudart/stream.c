@@ -228,36 +228,25 @@ static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatu
     return cudaSuccess;
 }
 
-#if CUDART_VERSION >= 13000
-cudaError_t runtime_cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                             unsigned long long *id, cudaGraph_t *graph,
-                                             const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
-                                             size_t *count)
+cudaError_t runtime_cudaStreamGetCaptureInfo_v3(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                                unsigned long long *id, cudaGraph_t *graph,
+                                                const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
+                                                size_t *count)
 {
     if (edges)
         *edges = NULL; /* the vendor's word for default edges */
     return capture_info(stream, status, id, graph, dependencies, count);
 }
 
-cudaError_t runtime_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
-                                                        const cudaGraphEdgeData *edges, size_t count,
-                                                        unsigned int flags)
+cudaError_t runtime_cudaStreamUpdateCaptureDependencies_v2(cudaStream_t stream, cudaGraphNode_t *dependencies,
+                                                           const cudaGraphEdgeData *edges, size_t count,
+                                                           unsigned int flags)
 {
     (void)edges;
     WITH_STREAM(where, stream);
     return (cudaError_t)simgpu_capture_update(where, (struct simgpu_node *const *)dependencies, count,
                                               flags == cudaStreamSetCaptureDependencies);
 }
-#endif
-
-#if CUDART_VERSION < 13000
-cudaError_t runtime_cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                                unsigned long long *id, cudaGraph_t *graph,
-                                                const cudaGraphNode_t **dependencies, size_t *count)
-{
-    return capture_info(stream, status, id, graph, dependencies, count);
-}
-#endif
 
 cudaError_t runtime_cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {

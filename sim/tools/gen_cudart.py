@@ -35,7 +35,22 @@ DRIVER_ENTRY_POINT = Function("cudaError_t", "cudaGetDriverEntryPoint",
 PER_THREAD = [("__cudaLaunchKernel", "ptsz"), ("cudaGetDriverEntryPoint", "ptsz")]
 # Without parameters here: interop with other APIs, and copies that went out of the header but not of the library.
 OPAQUE = r"cuda(GL|EGL|VDPAU|GraphicsGL|GraphicsEGL|GraphicsVDPAU|GraphicsResourceGetMappedEgl|EventCreateFromEGL)\w+|" \
-         r"cudaMemcpy(To|From)Array(Async)?|cudaMemcpyArrayToArray|cuda\w+SharedMemConfig"
+         r"cudaMemcpy(To|From)Array(Async)?|cudaMemcpyArrayToArray|cuda\w+SharedMemConfig|" \
+         r"cudaGetDeviceProperties|cudaStreamGetCaptureInfo(_ptsz)?|cuda(Signal|Wait)ExternalSemaphoresAsync(_ptsz)?"
+# CUDA 13 gave the plain name to what CUDA 12 has under a version beside an older form. Bodies have CUDA 12's names.
+PLAIN_IN_13 = {
+    "cudaGetDeviceProperties": "cudaGetDeviceProperties_v2",
+    "cudaGraphAddDependencies": "cudaGraphAddDependencies_v2",
+    "cudaGraphAddNode": "cudaGraphAddNode_v2",
+    "cudaGraphGetEdges": "cudaGraphGetEdges_v2",
+    "cudaGraphNodeGetDependencies": "cudaGraphNodeGetDependencies_v2",
+    "cudaGraphNodeGetDependentNodes": "cudaGraphNodeGetDependentNodes_v2",
+    "cudaGraphRemoveDependencies": "cudaGraphRemoveDependencies_v2",
+    "cudaMemAdvise": "cudaMemAdvise_v2",
+    "cudaMemPrefetchAsync": "cudaMemPrefetchAsync_v2",
+    "cudaStreamGetCaptureInfo": "cudaStreamGetCaptureInfo_v3",
+    "cudaStreamUpdateCaptureDependencies": "cudaStreamUpdateCaptureDependencies_v2",
+}
 PLAIN = {"cudaGetErrorName", "cudaGetErrorString", "cudaCreateChannelDesc"}  # written by hand, no door
 
 
@@ -64,7 +79,7 @@ def door(name, function, threads, callbacks, structs, bodies):
     lines.append(f"    struct simgpu_api_call call = {{{', '.join(fields)}}};")
     needs = "RUNTIME_FREE" if base in NO_INIT else "RUNTIME_DEVICE" if base in NO_CONTEXT else "RUNTIME_CONTEXT"
     lines.append(f'    cudaError_t result = runtime_enter(&call, "{base}", {needs}, {threads});')
-    body = f"runtime_{base}({function.passed()})" if base in bodies else f'runtime_missing("{base}")'
+    body = f"runtime_{bodies[base]}({function.passed()})" if base in bodies else f'runtime_missing("{base}")'
     lines += ["    if (result == cudaSuccess)", f"        result = {body};"]
     lines.append(f"    return runtime_exit(&call, result, {'false' if base in NO_RECORD else 'true'});")
     return "\n".join(lines + ["}", ""])
@@ -79,21 +94,24 @@ def main():
         declared.setdefault(function.name, function)
     declared.setdefault("cudaGetDriverEntryPoint", DRIVER_ENTRY_POINT)
     raw = cuda_headers.read(include, "cuda_runtime_api.h")
-    per_thread = {(base, kind.lower()) for base, kind in
-                  re.findall(r"#\s*define\s+(\w+)\s+__CUDART_API_(PTDS|PTSZ)\(\1\)", raw)}
+    # The name in parentheses is the symbol's: CUDA 12 has a version there that the program's name lacks.
+    per_thread = {(base, kind.lower()) for kind, base in
+                  re.findall(r"#\s*define\s+\w+\s+__CUDART_API_(PTDS|PTSZ)\((\w+)\)", raw)}
     per_thread = {(base, kind) for base, kind in per_thread | set(PER_THREAD) if base in declared}
     callbacks = cuda_headers.runtime_callbacks(include)
     structs = cuda_headers.parameter_structs(include, "generated_cuda_runtime_api_meta.h")
-    bodies = cuda_headers.implemented(sources, "runtime_", "CUDART_VERSION",
-                                      cuda_headers.version(include, "cuda_runtime_api.h", "CUDART_VERSION"))
+    version = cuda_headers.version(include, "cuda_runtime_api.h", "CUDART_VERSION")
+    bodies = {name: name for name in cuda_headers.implemented(sources, "runtime_", "CUDART_VERSION", version)}
+    if version >= 13000:
+        bodies.update((plain, bodies.pop(versioned)) for plain, versioned in PLAIN_IN_13.items())
     unknown = sorted(body for body in bodies if body.startswith(("cuda", "__cuda")) and body not in declared)
     if unknown:
         sys.exit(f"gen_cudart.py: no such function in cuda_runtime_api.h: {', '.join(unknown)}")
 
     with open(header_out, "w") as out:
         out.write("/* Generated from the public headers. */\n#include <cuda_runtime_api.h>\n\n")
-        for name in sorted(bodies & declared.keys()):
-            out.write(declared[name].declaration(f"runtime_{name}") + ";\n")
+        for name in sorted(bodies.keys() & declared.keys()):
+            out.write(declared[name].declaration(f"runtime_{bodies[name]}") + ";\n")
     with open(source_out, "w") as out:
         out.write("/* Generated from the public headers. */\n#include \"sim/cudart/runtime.h\"\n"
                   "#include <generated_cuda_runtime_api_meta.h>\n\n")
@@ -101,9 +119,10 @@ def main():
             if name not in raw:
                 out.write(function.declaration(name) + ";\n")
             out.write(door(name, function, threads, callbacks, structs, bodies) + "\n")
+        exported = {name for name, _, _ in doors(declared, per_thread)}
         for name in sorted(callbacks):
-            if re.fullmatch(OPAQUE, name) and name not in declared:
-                out.write(f"cudaError_t {name}(void);\ncudaError_t {name}(void)\n{{\n"
+            if re.fullmatch(OPAQUE, name) and name not in exported:
+                out.write(f"#undef {name}\ncudaError_t {name}(void);\ncudaError_t {name}(void)\n{{\n"
                           f'    return runtime_record(runtime_missing("{name}"));\n}}\n\n')
         out.write("const struct runtime_error runtime_errors[] = {\n")
         for name, number in cuda_headers.enumerators(include, "driver_types.h", "cuda(?:Error|Success)"):

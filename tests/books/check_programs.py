@@ -54,6 +54,15 @@ class Programs(unittest.TestCase):
         layer = (QWEN - 2 * 152064 * 3584) / 28
         self.assertAlmostEqual(found["devices"][0]["share"][0], 1 - layer / QWEN)
 
+    def test_models_as_predicted(self):
+        """Of every model that there is a file of, at least what a decode step of one token is predicted to read."""
+        command = [DECODE_LOOP, "--batch", "8", "--layers", "1"]
+        for path in sorted(pathlib.Path(CONFIGS).glob("*.json")):
+            done = subprocess.run([ROOFTAP, "predict", "--json", "--config", path, "--gpu", "h200-sxm"], check=True,
+                                  capture_output=True, text=True)
+            found, _ = books(command, path.stem)
+            self.assertEqual(found["bytes"][0], json.loads(done.stdout)["decode"]["weight_bytes"]["at_least"], path.stem)
+
     def test_grouped_experts(self):
         """Which matrices a grouped call reads follows from its FLOPs and bytes; the routing is e2e_grouped's own."""
         config = dict(model_type="mixtral", hidden_size=64, intermediate_size=192, num_attention_heads=4,

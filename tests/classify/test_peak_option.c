@@ -70,8 +70,8 @@ static void test_mistakes_are_named(void **state)
         {"bw=1008000000000", "no GPU has the bandwidth of 'bw=1008000000000'"},
         {"bw=1,bw=2", "bandwidth given twice: 'bw=2'"},
         {"fp8=1,fp8-e4m3=2", "peak given twice: 'fp8-e4m3=2'"},
-        {":bf16=1", "no device number before ':' in ':bf16=1'"},
-        {"9999999:bf16=1", "no device number before ':' in '9999999:bf16=1'"},
+        {":bf16=1", "no GPU number before ':' in ':bf16=1'"},
+        {"9999999:bf16=1", "no GPU number before ':' in '9999999:bf16=1'"},
         {"x:bf16=1", "unknown type in 'x:bf16=1'"},
     };
     (void)state;

@@ -293,6 +293,8 @@ static void test_sums(void **state)
     assert_float_equal(decode->bytes, 50 + 50, 1e-9);
     assert_float_equal(decode->time_ns, 25 + 30, 1e-9);
     assert_float_equal(decode->share, 0.55, 1e-9);
+    assert_float_equal(decode->gpu_time_ns, 25 + 30 + 20, 1e-9);
+    assert_float_equal(decode->gpu_share, 0.75, 1e-9);
     assert_float_equal(decode->intensity, 5.5, 1e-9);
     assert_float_equal(decode->rows_per_step, 2.5, 1e-9);
     assert_float_equal(prefill->flops, 200, 1e-9);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Walks the table of commands: each is listed, explains itself and its every option, and --version names the version.
+tests=$(cd "$(dirname "$0")/.." && pwd)
 . "$(dirname "$0")/common.sh"
 
 expected="record report predict calibrate gpus kernels help version"
@@ -27,6 +28,14 @@ done
 expect "'version' and '--version'" "$("$ROOFTAP" --version)" "$("$ROOFTAP" version)"
 "$ROOFTAP" help record | grep -q -- '--timing.*default' || fail "help record does not tell the default of --timing"
 "$ROOFTAP" help record | grep -q '^  gemm_nested  *0 or 1' || fail "help record does not list the keys of --sim-option"
-"$ROOFTAP" help >/dev/full 2>err && fail "a full disk looks like success"
-expect "lines about a full disk" 1 "$(wc -l <err)"
+config=$tests/predict/configs/qwen2.5-7b.json
+for command in help version gpus "gpus --json" "gpus --lridge 8" "gpus l4" kernels "kernels --json" "kernels explain x" \
+    "kernels --json explain x" "predict --gpu l4 --config $config" "predict --json --gpu l4 --config $config"; do
+    status=0
+    # shellcheck disable=SC2086
+    "$ROOFTAP" $command >/dev/full 2>err || status=$?
+    expect "exit status of '$command' on a full disk" 2 "$status"
+    expect "lines of '$command' about a full disk" 1 "$(grep -c "standard output can't be written: No space" err)"
+    expect "lines of '$command' on a full disk" 1 "$(wc -l <err)"
+done
 finish

@@ -85,6 +85,7 @@ for line in "NVIDIA L4 page" "10de:27b8" "242.00" "403.33" "72 W card"; do
 done
 "$ROOFTAP" gpus "NVIDIA L4" | cmp -s - full || fail "not found by the driver's name"
 "$ROOFTAP" gpus L4 | cmp -s - full || fail "not found by its name"
+cmp -s <("$ROOFTAP" gpus l4 --json) <("$ROOFTAP" gpus --json l4) || fail "options behind a GPU's name"
 expect_usage_error "did you mean" gpus h100
 expect_usage_error "no GPU is called 'NVIDIA H100'" gpus "NVIDIA H100"
 expect_usage_error "takes one GPU" gpus l4 l40

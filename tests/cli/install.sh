@@ -23,6 +23,11 @@ for file in ./bin/rooftap ./lib/rooftap/librooftap.so; do
 done
 [ ! -d "$BUILD/lib/rooftap/sim" ] || grep -q '^./lib/rooftap/sim/libcuda.so.1$' files || fail "the stand-ins are not installed"
 check_tree "$scratch/usr" plain
+# P08: called by a relative path, on which a child that changes its folder must not depend.
+(cd usr/bin && ../bin/rooftap record -q -o "$scratch/relative" -- sh -c 'cd / && grep -c librooftap.so /proc/self/maps') >mapped 2>err
+expect "status by a relative path" 0 $?
+[ "$(cat mapped)" -gt 0 ] || fail "librooftap.so was not loaded by a relative path"
+expect "complaints by a relative path" "" "$(cat err)"
 mkdir "$scratch/a b:c" && mv usr "a b:c/"
 check_tree "$scratch/a b:c/usr" odd
 expect "one line tells of the link" 1 "$("a b:c/usr/bin/rooftap" record -q -o told -- true 2>&1 | grep -c stands)"

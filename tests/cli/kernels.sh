@@ -113,6 +113,9 @@ bad_table "line 1: " '{"kernels": '
 expect_usage_error "can't be read: No such file" kernels --kernel-table none.json
 
 expect_usage_error "explain needs a NAME" kernels explain
+"$ROOFTAP" kernels explain fused_moe_kernel --json --kernel-table table.json | cmp -s - \
+    <("$ROOFTAP" kernels --json --kernel-table table.json explain fused_moe_kernel) || fail "options behind a name"
+"$ROOFTAP" kernels explain -- --json >text && grep -q "reads *--json" text || fail "explain of a name like an option"
 expect_usage_error "'explian' is neither" kernels explian x
 expect_usage_error "takes no argument" kernels families x
 expect_usage_error "unknown option" kernels explain --colour x

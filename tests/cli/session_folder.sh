@@ -46,6 +46,12 @@ assert session["working_directory"] == os.getcwd(), session
 assert session["target_pid"] > 0 and session["host"] and session["kernel"].startswith("Linux "), session
 assert session["settings"]["ROOFTAP_TIMING"] == "on", session
 PY
+expect "rights of its files, whatever the umask" 600 "$(umask 0; "$ROOFTAP" record -q -o open -- true; stat -c %a open/session.json)"
+"$ROOFTAP" record -q --redact-args -o secret -- sh -c 'echo "$1"' sh hidden-word >out
+expect "what the target gets" hidden-word "$(cat out)"
+grep -rq hidden-word secret && fail "--redact-args left an argument in the session"
+python3 -c 'import json; c = json.load(open("secret/session.json"))["command"]; assert c == ["sh", "[redacted]"], c' ||
+    fail "the command without its arguments"
 "$ROOFTAP" record -q -o odd -- sh -c : "$(printf 'b\377d "q"')"
 python3 -c 'import json; c = json.load(open("odd/session.json"))["command"]; assert c[3] == "b\ufffdd \"q\"", c' ||
     fail "an argument that is not UTF-8"

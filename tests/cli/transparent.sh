@@ -23,6 +23,15 @@ case "$found" in
 *) fail "LD_PRELOAD and CUDA_INJECTION64_PATH became '$found'" ;;
 esac
 
+# V08: the loader splits LD_PRELOAD at blanks too; what is in it already is not put in twice.
+shim=$("$ROOFTAP" record -q -o shim -- sh -c 'echo "$LD_PRELOAD"')
+for list in "$own $shim" "$shim:$own" "$own  $shim $own" "$shim"; do
+    expect "LD_PRELOAD that has the library" "$list" "$(LD_PRELOAD=$list "$ROOFTAP" record -q -o "again$RANDOM$RANDOM" -- \
+        sh -c 'echo "$LD_PRELOAD"' 2>/dev/null)"
+done
+expect "LD_PRELOAD with blanks" "$own $own:$shim" "$(LD_PRELOAD="$own $own" "$ROOFTAP" record -q -o blanks -- \
+    sh -c 'echo "$LD_PRELOAD"' 2>/dev/null)"
+
 expect "working folder" "$PWD" "$("$ROOFTAP" record -q -o folder -- pwd)"
 "$ROOFTAP" record -q -o descriptors -- ls /proc/self/fd >under
 ls /proc/self/fd >plain

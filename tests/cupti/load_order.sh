@@ -40,6 +40,15 @@ expect user_other "none|*is not a usable*" "$find" 11070 "$fake/libcuda.so.1"
 expect loader "found by the loader|$place/loader/*" env LD_LIBRARY_PATH="$place/loader" "$find" 11070
 expect beside "beside a mapped library|$place/beside/*" "$find" 11070 - "$place/beside/libcudart.so.11.0"
 expect wheel "beside a mapped library|*/cuda_cupti/lib/*" "$find" 12040 - "$place/wheel/nvidia/cuda_runtime/lib/libcudart.so.12"
+# Two releases in one folder: the one of the runtime that is mapped, also under a newer driver, and before the loader's.
+mkdir "$place/both"
+cp -L "$fake/libcupti.so.13" "$place/both/libcupti.so.13"
+cp -L "$fake/libcupti.so.13" "$place/both/libcupti.so.12"
+for major in 12 13; do
+    cp -L "$fake/libcuda.so.1" "$place/both/libcudart.so.$major"
+    expect "both_$major" "beside a mapped library|$place/both/*/libcupti.so.$major|*" \
+        env LD_LIBRARY_PATH="$fake" "$find" 13000 - "$place/both/libcudart.so.$major"
+done
 expect cuda_home "CUDA_HOME|$place/toolkit/*" env CUDA_HOME="$place/toolkit" "$find" 11070
 expect cuda_path "CUDA_PATH|$place/path/*" env CUDA_PATH="$place/path" "$find" 11070
 # A driver of CUDA 10 can be served by nothing newer.

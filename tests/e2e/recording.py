@@ -15,9 +15,10 @@ import unittest
 BUILD = pathlib.Path(os.environ.get("E2E_BUILD", "")).resolve()
 ROOFTAP = BUILD / "bin" / "rooftap"
 STAND_INS = BUILD / "lib" / "rooftap" / "sim"
-PROGRAMS = BUILD / "tests" / "e2e"
+# Which programs: those built for another CUDA major lie elsewhere (tests/cuda12).
+PROGRAMS = pathlib.Path(os.environ.get("E2E_PROGRAMS", BUILD / "tests" / "e2e"))
 TRACE_DUMP = BUILD / "tests" / "preload" / "preload_trace_dump"
-DECODE_LOOP = BUILD / "examples" / "decode_loop" / "decode_loop"
+DECODE_LOOP = pathlib.Path(os.environ.get("E2E_DECODE_LOOP", BUILD / "examples" / "decode_loop" / "decode_loop"))
 HANG_S = 60  # a bound for what hangs; nothing here depends on how fast it is
 
 

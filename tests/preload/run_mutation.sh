@@ -13,13 +13,13 @@ mkdir -p "$folder/preload"
 sed "$expression" "$source/preload/cublas_calls.def" >"$folder/preload/cublas_calls.def"
 ! cmp -s "$source/preload/cublas_calls.def" "$folder/preload/cublas_calls.def" || { echo "nothing was changed" >&2; exit 1; }
 sources=
-for file in call_groups call_record cublas_wrappers depth entries kernel_names launch_record launch_wrappers lt_shapes preload real_symbol \
-    scalar settings; do
+for file in call_groups call_record cublas_wrappers depth driver_entries elf_symbol entries kernel_names launch_record launch_wrappers lookup_entry lookup_wrappers lt_shapes preload real_dlsym real_symbol \
+    scalar session_search settings symbol_lookup vfork; do
     sources="$sources $source/preload/$file.c"
 done
 # shellcheck disable=SC2086
-"$cc" -std=gnu11 -O1 -w -shared -fPIC -fvisibility=hidden -D_GNU_SOURCE -DROOFTAP_VERSION='"mutant"' -I"$folder" -I"$source" \
-    $sources $archives -Wl,--version-script="$source/preload/exports.map" -ldl -lpthread -o "$folder/librooftap.so"
+"$cc" -std=gnu11 -O1 -w -shared -fPIC -fvisibility=hidden -D_GNU_SOURCE -DPRELOAD_NO_DLSYM -DROOFTAP_VERSION='"mutant"' -I"$folder" -I"$source" \
+    $sources $archives -Wl,--version-script="$source/preload/exports.map" -Wl,-Bsymbolic-functions -ldl -lpthread -o "$folder/librooftap.so"
 tests=$(dirname "$compare")
 if [ -n "${HOST_LIBRARIES:-}" ]; then
     "$cc" -E -P -I"$folder" -I"$source" "$tests/table.c" -o "$folder/table.i"

@@ -14,7 +14,7 @@ rm -rf "$folder"
 mkdir -p "$folder/blas" "$folder/lib"
 
 # ---- the stand-in from the changed list; its hand-written part is the tree's ----
-cp "$source"/sim/blas/generate.py "$source"/sim/blas/*.list "$source"/sim/blas/*.names "$folder/blas"
+cp "$source"/sim/blas/generate.py "$source"/sim/blas/*.list "$source"/sim/blas/*.names "$source"/sim/blas/majors.tsv "$folder/blas"
 sed -i "$expression" "$folder/blas/cublas.list"
 ! cmp -s "$source/sim/blas/cublas.list" "$folder/blas/cublas.list" || { echo "nothing was changed" >&2; exit 1; }
 generate() { python3 -B "$folder/blas/generate.py" "$@"; }
@@ -23,10 +23,12 @@ generate helpers cublas >"$folder/blas_helpers.h"
 generate wrappers cublas >"$folder/cublas_wrappers.c"
 generate stubs cublas >"$folder/cublas_stubs.c"
 cp -s "$stand_ins"/lib* "$folder/lib"
-rm "$folder"/lib/libcublas.so*
-soname=$(basename "$stand_ins"/libcublas.so.*)
+soname=$(readlink "$stand_ins/libcublas.so") # of the newest CUDA
+rm "$folder/lib/libcublas.so" "$folder/lib/$soname"
+major=${soname##*.}
 echo "$soname { global: cublas*; local: *; };" >"$folder/cublas.map"
-"$cc" -std=gnu11 -O1 -w -shared -fPIC -D_GNU_SOURCE -DSIM_CUDA_MAJOR="${soname##*.}" -I"$folder/include" -I"$folder" \
+"$cc" -std=gnu11 -O1 -w -shared -fPIC -D_GNU_SOURCE -DSIM_CUDA_MAJOR="$major" -DSIM_CUDA_VERSION="${major}000" \
+    -I"$folder/include" -I"$folder" \
     -I"$source/sim/blas" -I"$source" -isystem "$cuda" "$source/sim/blas/blas_handle.c" "$source/sim/blas/blas_xt.c" "$source/sim/blas/blas_gemm.c" \
     "$source/sim/blas/blas_call.c" "$folder/cublas_wrappers.c" "$folder/cublas_stubs.c" -Wl,-soname,"$soname" \
     -Wl,--version-script="$folder/cublas.map" -L"$folder/lib" -lcublasLt -lsimgpu -lpthread -ldl -o "$folder/lib/$soname"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Never compiled: run through the preprocessor, it turns the two tables into lines that generate.py reads. */
+/* Never compiled: run through the preprocessor, it turns the tables into lines that generate.py reads. */
 #define CALL(symbol, parameters, arguments, ...)        @CALL cublasStatus_t symbol parameters @
 #define CALL_LEGACY(symbol, parameters, arguments, ...) @LEGACY void symbol parameters @
 #define DESCRIPTOR(symbol, parameters, arguments, ...)  @DESCRIPTOR cublasStatus_t symbol parameters @
@@ -7,3 +7,5 @@
 #define LAUNCH(result, missing, symbol, parameters, arguments, ...) @LAUNCH result symbol parameters @
 #define NOTED(result, missing, symbol, parameters, arguments, ...)  @NOTED result symbol parameters @
 #include "preload/launch_calls.def"
+#define LOOKUP(result, missing, symbol, parameters, arguments, ...) @LOOKUP result symbol parameters @
+#include "preload/lookup_calls.def"

@@ -566,6 +566,21 @@ static void statement_copy(void)
     clock_ns += (uint64_t)number_of("ns", 1000);
 }
 
+/* clocks [at= period= sm= mem= power= temperature= reasons= uuid= bus=], into `file gpu.clocks` */
+static void statement_clocks(void)
+{
+    struct trace_clocks *r = reserve(TRACE_RECORD_CLOCKS, sizeof *r);
+    r->realtime_ns = value_of("at") ? (uint64_t)number_of("at", 0) : clock_ns;
+    r->period_ms = (uint32_t)number_of("period", 100);
+    r->pci_bus = (uint32_t)number_of("bus", 0);
+    r->uuid[0] = (uint8_t)number_of("uuid", 0);
+    r->sm_clock_mhz = (int32_t)number_of("sm", TRACE_UNKNOWN);
+    r->memory_clock_mhz = (int32_t)number_of("mem", TRACE_UNKNOWN);
+    r->power_mw = (int32_t)number_of("power", TRACE_UNKNOWN);
+    r->temperature_c = (int32_t)number_of("temperature", TRACE_UNKNOWN);
+    r->throttle_reasons = (uint64_t)number_of("reasons", -1);
+}
+
 /* slots [kernels_invalid= ...], then slot lines into the same block */
 static void statement_slots(void)
 {
@@ -636,6 +651,7 @@ static void run_statement(const char *folder)
         {"call", 2, statement_call},       {"failed", 2, statement_failed}, {"launch", 2, statement_launch},
         {"kernel", 2, statement_kernel},   {"copy", 1, statement_copy},     {"slots", 1, statement_slots},
         {"slot", 1, statement_slot},       {"end", 1, statement_end},       {"version", 1, statement_version},
+        {"clocks", 1, statement_clocks},
     };
     if (!strcmp(words[0], "file") && word_count > 1)
         statement_file(folder);

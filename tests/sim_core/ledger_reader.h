@@ -16,6 +16,16 @@
 
 #include <cuda_runtime_api.h>
 
+/* The tests speak CUDA 13, where the forms with edges have the plain names. */
+#if CUDART_VERSION < 13000
+#undef cudaStreamGetCaptureInfo
+#define cudaGraphAddDependencies     cudaGraphAddDependencies_v2
+#define cudaGraphGetEdges            cudaGraphGetEdges_v2
+#define cudaGraphNodeGetDependencies cudaGraphNodeGetDependencies_v2
+#define cudaGraphRemoveDependencies  cudaGraphRemoveDependencies_v2
+#define cudaStreamGetCaptureInfo     cudaStreamGetCaptureInfo_v3
+#endif
+
 #define OK(call) assert_int_equal((int)(call), 0)
 
 /* Before the first CUDA call: the ledger goes to NAME in the working folder, which is emptied. */

@@ -59,6 +59,13 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *max_rec
         memset(*buffer, 0xaa, *size);
 }
 
+/* A library fills the newest record that it has, whatever its client was built with. */
+#if CUPTI_API_VERSION >= 130000
+#define NEWEST_KERNEL CUpti_ActivityKernel10
+#else
+#define NEWEST_KERNEL CUpti_ActivityKernel9
+#endif
+
 static void note_record(const CUpti_Activity *activity)
 {
     struct seen_record *seen = &client.records[client.record_count++];
@@ -67,7 +74,7 @@ static void note_record(const CUpti_Activity *activity)
     seen->kind = activity->kind;
     switch (activity->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
-        const CUpti_ActivityKernel10 *r = (const void *)activity;
+        const NEWEST_KERNEL *r = (const void *)activity;
 
         *seen = (struct seen_record){.kind = r->kind,
                                      .start = r->start,

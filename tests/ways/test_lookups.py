@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that a program looks up by name: what it gets is recorded where it should be, and is else what it would get
+without the shim. Against fake libraries that tell which of them was called."""
+import os
+import re
+import shutil
+import unittest
+
+from running import FAKES, SHIM, Case, library, program
+
+HOOK_LEVEL, ESCAPED = 3, 9
+BLAS = {12: FAKES / "libcublas.so.12", 13: FAKES / "libcublas.so.13"}
+HOOKED = {"cublasGemmEx"}  # of the names that the transcript asks for, and that libraries here have
+
+
+class Transcript(Case):
+    def lines(self, run):
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return run.stdout.splitlines()
+
+    def compare(self, plain, shimmed, ours):
+        """Every line the same, but that a hooked name of cuBLAS is in the shim where it was in cuBLAS."""
+        self.assertEqual(len(plain), len(shimmed))
+        replaced = 0
+        for before, after in zip(plain, shimmed):
+            if " dlsym: in librooftap.so" in after: # as any function that a preload stands in front of
+                after = after.replace("in librooftap.so", "in libc.so.6")
+            if "in librooftap.so" in after:
+                self.assertTrue(ours, after)
+                self.assertRegex(before, r"^\S+ \S+ (cublasGemmEx(@libcublas\.so\.13)?): in libcublas\.so\.13;")
+                after = after.replace("in librooftap.so", "in libcublas.so.13")
+                replaced += 1
+            self.assertEqual(before, after)
+        return replaced
+
+    def test_every_kind_of_lookup(self):
+        command = [program("transcript"), BLAS[13], library("plugin")]
+        plain = self.lines(self.plain(command))
+        self.assertIn("program default cublasGemmEx: NULL; error: " + command[0] +
+                      ": undefined symbol: cublasGemmEx; then: none; errno kept", plain)
+        shimmed = self.lines(self.shimmed(command))
+        self.assertGreater(self.compare(plain, shimmed, True), 20)
+        # Not one left out: what a program gets of cuBLAS that is hooked is the shim's, but through RTLD_NEXT in a library
+        # that was opened, which no preload comes before.
+        for line in shimmed:
+            if re.match(r"^\S+ \S+ cublasGemmEx(@libcublas\.so\.13)?: in libcublas", line):
+                self.assertIn("plugin next", line)
+
+    def test_switched_off(self):
+        command = [program("transcript"), BLAS[13], library("plugin")]
+        for variables in ({"ROOFTAP_LOOKUP": "off"}, {"ROOFTAP_DISABLE": "1"}):
+            with self.subTest(variables):
+                self.assertFalse([line for line in self.lines(self.shimmed(command, **variables))
+                                  if "cublas cublasGemmEx: in librooftap" in line])
+
+
+class Copies(Case):
+    def test_two_majors_each_call_to_its_own(self):
+        for order in ((12, 13), (13, 12)):
+            with self.subTest(order):
+                run = self.assert_same([program("copies"), *(BLAS[major] for major in order)])
+                self.assertIn("status 0", run.stdout)
+                calls = self.records("call")
+                self.assertEqual(len(calls), 2 * 7)
+                # The fake's math mode is its major: the getters asked were those of the library called.
+                asked = {(signature["m"], signature["math_mode"]) for signature in self.signatures(calls)}
+                self.assertEqual(asked, {(7, order[0]), (11, order[1])})
+
+    def signatures(self, calls):
+        return calls  # the dump writes a call's signature with it
+
+    def test_closed_and_opened_again(self):
+        run = self.assert_same([program("copies"), BLAS[12], BLAS[13], "close"])
+        self.assertIn("status 0", run.stdout)
+        self.assertEqual(len(self.records("call")), 2 * 14)
+
+    def test_one_copy_twice(self):
+        run = self.assert_same([program("copies"), BLAS[13], BLAS[13]])
+        self.assertIn("status 0", run.stdout)
+        self.assertEqual(len(self.records("call")), 2 * 7)
+
+
+class Driver(Case):
+    def check(self, escaped, **variables):
+        run = self.assert_same([program("driver_host"), FAKES / "libcuda.so.1"], LD_LIBRARY_PATH=FAKES, **variables)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("cuInit: 0", run.stdout)
+        sizes = [launch["grid"][0] for launch in self.records("launch")]
+        self.assertEqual(sorted(sizes), list(range(101, 109)))
+        self.assertEqual(self.notes(ESCAPED)[-1:], escaped)
+        self.assertEqual(self.notes(HOOK_LEVEL), ["preload, dlsym"])
+
+    def test_given_what_it_exports(self):
+        self.check(["2 entry points escaped: cuLaunchKernelEx, cuLaunchGrid"])
+
+    def test_given_what_no_table_has(self):
+        self.check(["2 entry points escaped: cuLaunchKernelEx, cuLaunchGrid"], FAKE_PRIVATE="1")
+
+    def test_switched_off(self):
+        self.assert_same([program("driver_host"), FAKES / "libcuda.so.1"], LD_LIBRARY_PATH=FAKES, ROOFTAP_LOOKUP="off")
+        self.assertEqual(self.records("launch"), [])
+
+
+class Hosts(Case):
+    def test_constructor_that_probes(self):  # I04
+        for late in ([], [library("probing")]):
+            run = self.assert_same([program("probing_host"), *late])
+            self.assertRegex(run.stdout, "^[0-9a-f]{8}\n$")
+
+    def test_front_library_is_not_led_to_itself(self):  # I01
+        elsewhere = self.folder / "r t" / "v1.2"
+        elsewhere.mkdir(parents=True)
+        shutil.copy(SHIM, elsewhere)
+        link = self.folder / "elsewhere"  # LD_PRELOAD takes no blank
+        os.symlink(elsewhere, link)
+        command = [program("trampoline_host")]
+        plain = self.plain(command)
+        run = self.run_program(command, [link / "librooftap.so"], ROOFTAP_LOOKUP="on", ROOFTAP_DIR=self.folder)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, plain.stdout, ""))
+        self.assertEqual(run.stdout, "cudnnCreate: 0, 0x5e5e\n")
+
+    def test_sibling_that_imports_by_version(self):  # I17
+        run = self.assert_same([program("solver_host")])
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual([call["m"] for call in self.records("call")], [13])
+
+    def test_other_preloads_in_front_of_dlsym(self):
+        command = [program("copies"), BLAS[12], BLAS[13]]
+        plain = self.plain(command, [library("counting")])
+        for where in ("before", "after"):
+            with self.subTest(where):
+                run = self.shimmed(command, **{where: [library("counting")]})
+                self.assertEqual((run.returncode, run.stdout, run.stderr), (plain.returncode, plain.stdout, plain.stderr))
+                # One before us that asks the C library past all others has its look-ups to itself.
+                self.assertEqual(len(self.records("call")), 2 * 7 if where == "after" else 0)
+        command = [program("solver_host")]
+        plain = self.plain(command, [library("counting")])
+        self.assertEqual((plain.returncode, plain.stdout), (0, "cublasGemmEx of 12, m = 13\n1 calls\n"))
+        for where in ("before", "after"):
+            with self.subTest(where):
+                run = self.shimmed(command, **{where: [library("counting")]})
+                self.assertEqual((run.returncode, run.stdout, run.stderr), (plain.returncode, plain.stdout, plain.stderr))
+                self.assertEqual([call["m"] for call in self.records("call")], [13])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
