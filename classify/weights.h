@@ -81,8 +81,11 @@ struct naive_attention {
     size_t scores, output; /* indexes in session->operators: Q·K^T and P·V */
     uint64_t times;
     int64_t batch, l_q, l_k, d, d_v;
-    bool softmax_seen;         /* a softmax kernel was launched between the two */
+    bool softmax_seen; /* a softmax kernel was launched between the two */
+    double replays;    /* executions of each of the times, where graphs replayed it; at least 1 */
+    double flops;      /* each time, of all scores: NAN where the two products don't fit each other; so the rest */
     double bytes, bytes_fused; /* each time: as it is, with the softmax's traffic, and what a fused kernel would move */
+    double kv_bytes;           /* of those K and V */
     double intensity_limit;    /* d / b */
     /* Of a fused kernel, FLOP/B: by K's and V's bytes alone, and by all that it must move. */
     double intensity_kv, intensity_fused;

@@ -112,13 +112,16 @@ static json_t *attention_object(const struct naive_attention *pair)
     json_value_set(object, "scores", json_value_count(pair->scores));
     json_value_set(object, "output", json_value_count(pair->output));
     json_value_set(object, "times", json_value_count(pair->times));
+    json_value_set(object, "replays", json_value_real(pair->replays));
     json_value_set(object, "batch", json_value_size(pair->batch));
     json_value_set(object, "l_q", json_value_size(pair->l_q));
     json_value_set(object, "l_k", json_value_size(pair->l_k));
     json_value_set(object, "d", json_value_size(pair->d));
     json_value_set(object, "d_v", json_value_size(pair->d_v));
     json_value_set(object, "softmax_seen", json_boolean(pair->softmax_seen));
+    json_value_set(object, "flops", json_value_real(pair->flops));
     json_value_set(object, "bytes", json_value_real(pair->bytes));
+    json_value_set(object, "kv_bytes", json_value_real(pair->kv_bytes));
     json_value_set(object, "bytes_fused", json_value_real(pair->bytes_fused));
     json_value_set(object, "intensity_limit", json_value_real(pair->intensity_limit));
     json_value_set(object, "intensity_kv", json_value_real(pair->intensity_kv));

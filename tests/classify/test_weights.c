@@ -331,6 +331,9 @@ static void test_attention(void **state)
     assert_int_equal(pair->d_v, 64);
     near(pair->bytes, 131072 + 1048576 + 4 * 524288 + 524288 + 65536);
     near(pair->bytes_fused, 131072 + 1048576 + 524288 + 65536);
+    near(pair->kv_bytes, 1048576 + 524288);
+    near(pair->flops, 2.0 * 8 * 64 * 512 * (128 + 64));
+    near(pair->replays, 1);
     near(pair->intensity_limit, 48); /* (d + d_v) / 2b, which is d/b where both are d */
     /* Bytes bound all of it; fused, 2 * 8 * 64 * 512 * 192 FLOPs are 1007 ns beside 1769. */
     near(pair->saved_ns, 3 * 4 * 524.288);
