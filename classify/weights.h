@@ -49,10 +49,11 @@ struct weight_row {
     enum gemm_side short_side;          /* whose term of the bytes dominates at m_p50 */
     bool skinny;                        /* some execution was memory-bound by its shape */
 
-    uint64_t blocks;  /* of the kernel that took most of its time; 0: not known */
-    int32_t sm_count; /* negative: not known */
-    double fill;      /* of the compute peak, at most 1; NAN: no claim (persistent kernels, no grid, no SMs) */
-    bool starved;     /* one of its operators is */
+    uint64_t blocks;       /* of the kernel that took most of its time; 0: not known */
+    int32_t sm_count;      /* negative: not known */
+    double fill;           /* of the compute peak, at most 1; NAN: no claim (persistent kernels, no grid, no SMs) */
+    double bandwidth_fill; /* of the bandwidth, as calibrated against blocks; NAN: not measured, or no claim */
+    bool starved;          /* one of its operators is */
 
     int sibling_group; /* index in session->sibling_groups of the one that saves most with it, or WEIGHT_NO_GROUP */
     double saved_ns[WEIGHT_CHANGE_COUNT]; /* in this run, at the roof; 0: nothing to gain; NAN: not known */

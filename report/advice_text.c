@@ -45,6 +45,15 @@ static void word_sms(const struct session *session, size_t index, FILE *out)
     print_size(session->weights[index].sm_count, out);
 }
 
+/* Only where that is what starves it, or might. */
+static void word_bandwidth(const struct session *session, size_t index, FILE *out)
+{
+    char text[FORMAT_BYTES];
+    double fill = session->weights[index].bandwidth_fill;
+    if (fill < 1)
+        fprintf(out, ", which draw %s %% of the bandwidth as calibrated", format_share(text, fill));
+}
+
 static void word_limited_by(const struct session *session, size_t index, FILE *out)
 {
     const char *name = gemm_side_name(session->weights[index].limited_by);
@@ -203,6 +212,7 @@ static const struct word words[] = {
     {"m_star",          ADVICE_WEIGHT,          word_m_star},
     {"blocks",          ADVICE_WEIGHT,          word_blocks},
     {"sms",             ADVICE_WEIGHT,          word_sms},
+    {"bandwidth",       ADVICE_WEIGHT,          word_bandwidth},
     {"limited_by",      ADVICE_WEIGHT,          word_limited_by},
     {"intensity_limit", ADVICE_WEIGHT,          word_intensity_limit},
     {"times",           ADVICE_SIBLINGS,        word_group_times},

@@ -61,6 +61,7 @@ static json_t *weight_object(const struct weight_row *weight)
     json_value_set(object, "blocks", json_value_count_if(weight->blocks, weight->blocks));
     json_value_set(object, "sm_count", json_value_size(weight->sm_count));
     json_value_set(object, "fill", json_value_real(weight->fill));
+    json_value_set(object, "bandwidth_fill", json_value_real(weight->bandwidth_fill));
     json_value_set(object, "starved", json_boolean(weight->starved));
     json_value_set(object, "sibling_group", json_value_size(weight->sibling_group));
     json_value_set(object, "saved_ns", saved_object(weight));
