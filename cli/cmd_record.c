@@ -317,14 +317,20 @@ int cmd_record(int argc, char **argv)
         .rows = rows,
         .footer = footer,
     };
-    int first, status;
-    if (!options_parse(&set, argc, argv, &first, &status))
-        return status;
+    int first;
+    switch (options_parse(&set, argc, argv, &first)) {
+    case OPTIONS_HELP:
+        return 0;
+    case OPTIONS_BAD:
+        return EXIT_USAGE;
+    case OPTIONS_OK:
+        break;
+    }
     if (first == argc) {
         message_error(COMMAND, "no command to run; rooftap record [OPTION]... -- COMMAND [ARGUMENT]...");
         return EXIT_USAGE;
     }
-    status = record(&options, argv + first);
+    int status = record(&options, argv + first);
     free(options.sim_options.values);
     return status;
 }
