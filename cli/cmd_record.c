@@ -317,20 +317,14 @@ int cmd_record(int argc, char **argv)
         .rows = rows,
         .footer = footer,
     };
-    int first;
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    int first, status;
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     if (first == argc) {
         message_error(COMMAND, "no command to run; rooftap record [OPTION]... -- COMMAND [ARGUMENT]...");
         return EXIT_USAGE;
     }
-    int status = record(&options, argv + first);
+    status = record(&options, argv + first);
     free(options.sim_options.values);
     return status;
 }
