@@ -169,7 +169,7 @@ static double unexplained_ns(const struct session *session, const struct operato
     if (!(op->roofline.flags & ROOFLINE_STARVED))
         return above_roof_ns(op) - start_up;
     double filled_ns =
-        (double)op->executions * roof_filled_ns(session, op->device, op->work.path, roof_fill_of_operator(session, op),
+        (double)op->executions * roof_blocks_ns(session, op->device, op->work.path, (double)op->widest_blocks,
                                                 op->work.flops, op->work.bytes);
     return (double)op->time_ns > FAR_TIMES * filled_ns ? (double)op->time_ns - filled_ns - start_up : NAN;
 }
@@ -347,7 +347,7 @@ static const struct advice_row rows[] = {
      .saved_ns = saved_by_fill,
      .text = "Fewer thread blocks than SMs: split K (or stream-K), take smaller tiles, or fuse with siblings, so that "
              "every SM has work; where cuBLAS chose the tile, ask cublasLtMatmulAlgoGetHeuristic for others.",
-     .detail = "{blocks} on {sms} SMs",
+     .detail = "{blocks} on {sms} SMs{bandwidth}",
      .source = "Osama et al. 2023, Stream-K, arXiv:2301.03598; " MATMUL_GUIDE},
     {.id = "weights_8_bit", .lever = "8-bit weights", .kind = ADVICE_WEIGHT, .saved_ns = saved_by_8_bit,
      .text = "Weights in 8 bits (fp8 or int8): where reading the weight is what takes the time, half the bytes take "

@@ -186,6 +186,7 @@ bool attention_of_gemms(const struct gemm_model *scores, const struct gemm_model
     const struct gemm_operand *v = &values->operand[GEMM_RIGHT], *o = &values->operand[GEMM_D];
     bool fits = scores->m >= 0 && scores->n >= 0 && scores->k >= 0 && values->n >= 0 && scores->batch > 0 &&
                 scores->m == values->m && scores->n == values->k && scores->batch == values->batch &&
+                q->matrices == (double)scores->batch && o->matrices == (double)scores->batch &&
                 k->matrices == v->matrices && k->matrices >= 1 && k->matrices <= (double)scores->batch &&
                 k->matrices < 0x1p63;
     if (!fits)

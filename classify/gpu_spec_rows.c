@@ -35,7 +35,9 @@
 
 /* PCI ids: pci.ids of 2026-08-22, and NVIDIA's own list in open-gpu-kernel-modules, README @df1c9a3. clock_hz is the clock
  * that reproduces the peaks, not the highest one. tf32 of GPUs whose source doesn't give it is half of bf16, which is the
- * ratio of every architecture that has both. dp4a: no source gives NVIDIA's rate since Volta, so no such row has a figure.
+ * ratio of every architecture that has both. dp4a: NVIDIA gives no rate since Volta (its Programming Guide's table has no
+ * such row), and the 62.8 TOPS that are quoted for the V100 are 4 times its fp32 peak, which is Pascal's ratio: no such row
+ * has a figure, and --peak int8-dp4a=... is how to give one.
  * TechPowerUp GPU database: as collected in reox007/RightNow-GPU-Database @77fae38. */
 const struct gpu_spec gpu_spec_rows[] = {
 #include "classify/gpu_rows_datacenter.def"

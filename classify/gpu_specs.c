@@ -130,6 +130,9 @@ enum gpu_path gpu_spec_product_path(const struct gpu_spec *spec, enum gpu_path w
         return wanted;
     if (wanted == GPU_PATH_FP64 && spec->flops_per_second[GPU_PATH_FP64_TENSOR] > 0)
         return GPU_PATH_FP64_TENSOR;
+    if (wanted == GPU_PATH_INT8 && !(spec->flops_per_second[GPU_PATH_INT8] > 0) &&
+        spec->flops_per_second[GPU_PATH_INT8_DP4A] > 0)
+        return GPU_PATH_INT8_DP4A;
     bool before_tf32 = spec->compute_capability && spec->compute_capability[0] == '7';
     return wanted == GPU_PATH_TF32 && before_tf32 ? GPU_PATH_FP32 : wanted;
 }

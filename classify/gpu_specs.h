@@ -105,7 +105,8 @@ const struct gpu_spec *gpu_spec_by_driver_name(const char *driver_name);
 
 /* What a library's matrix product runs on, on this GPU, where its types ask for WANTED: double precision on tensor cores
  * where there are such (cuBLAS documentation and NVIDIA A100 white paper: DGEMM uses DMMA), TF32 on plain FMA units where
- * the architecture is older than it (cuBLAS documentation: from compute capability 8.0 on). SPEC may be NULL. */
+ * the architecture is older than it (cuBLAS documentation: from compute capability 8.0 on), int8 on dot products of four
+ * where the row has a peak of those and none of tensor cores. SPEC may be NULL. */
 enum gpu_path gpu_spec_product_path(const struct gpu_spec *spec, enum gpu_path wanted);
 
 /* FLOP/byte at which PATH turns compute-bound; NAN where the row does not say. */

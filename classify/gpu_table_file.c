@@ -44,12 +44,23 @@ static bool complain(const struct reading *at, const char *member, const char *f
 
 typedef bool member_reader(const struct reading *at, const char *member, json_t *value, void *field);
 
+/* Texts are printed as they are: a terminal must not take any of it for a command (ECMA-48: C0, DEL and C1). */
+static bool is_printable(const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0))
+            return false;
+    return true;
+}
+
 static bool read_text(const struct reading *at, const char *member, json_t *value, void *field)
 {
     if (json_is_null(value))
         return true;
     if (!json_is_string(value) || json_string_length(value) == 0)
         return complain(at, member, "\"%s\" is no text", member);
+    if (!is_printable(json_string_value(value)))
+        return complain(at, member, "\"%s\" must not hold control characters", member);
     *(const char **)field = json_string_value(value);
     return true;
 }
@@ -92,9 +103,12 @@ static bool read_names(const struct reading *at, const char *member, json_t *val
     size_t count = json_array_size(value);
     if (!json_is_array(value) || count > GPU_DRIVER_NAMES)
         return complain(at, member, "\"%s\" must be a list of at most %d names", member, GPU_DRIVER_NAMES);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (!(names[i] = json_string_value(json_array_get(value, i))) || !*names[i])
             return complain(at, member, "\"%s\" must hold names as the driver gives them", member);
+        if (!is_printable(names[i]))
+            return complain(at, member, "\"%s\" must not hold control characters", member);
+    }
     return true;
 }
 

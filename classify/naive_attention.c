@@ -23,20 +23,21 @@ static void find_pair(const struct session *session, struct naive_attention *pai
     pair->d = scores_op->work.k;
     pair->d_v = output_op->work.n;
 
-    double flops = scores.flops + output.flops;
-    double written = scores.operand_bytes[GEMM_D], read = output.operand_bytes[GEMM_LEFT];
-    double softmax = written + read; /* reads the scores, writes what the second GEMM reads */
+    double softmax = scores.operand_bytes[GEMM_D] + output.operand_bytes[GEMM_LEFT]; /* read; what PV reads, written */
     pair->bytes = scores.bytes + softmax + output.bytes;
-    pair->bytes_fused = scores.operand_bytes[GEMM_LEFT] + scores.operand_bytes[GEMM_RIGHT] +
-                        output.operand_bytes[GEMM_RIGHT] + output.operand_bytes[GEMM_D];
-    pair->intensity_limit = flops / (written + softmax + read);
 
-    struct attention_model fused_kernel;
-    struct attention_work fused_work = {.intensity_kv = NAN, .intensity = NAN};
-    if (attention_of_gemms(&scores_op->work.model, &output_op->work.model, &fused_kernel))
-        attention_work(&fused_kernel, &fused_work);
-    pair->intensity_kv = fused_work.intensity_kv;
-    pair->intensity_fused = fused_work.intensity;
+    struct attention_model model;
+    struct attention_naive naive = {.flops = NAN, .cap = NAN, .fused = {.kv_bytes = NAN, .bytes = NAN}};
+    naive.fused.intensity_kv = naive.fused.intensity = NAN;
+    if (attention_of_gemms(&scores_op->work.model, &output_op->work.model, &model))
+        attention_naive(&model, scores_op->work.model.operand[GEMM_D].bits,
+                        output_op->work.model.operand[GEMM_LEFT].bits, &naive);
+    pair->flops = naive.flops;
+    pair->kv_bytes = naive.fused.kv_bytes;
+    pair->bytes_fused = naive.fused.bytes;
+    pair->intensity_limit = naive.cap;
+    pair->intensity_kv = naive.fused.intensity_kv;
+    pair->intensity_fused = naive.fused.intensity;
 
     enum gpu_path path = scores_op->work.path;
     if (output_op->work.path != path)
@@ -44,9 +45,9 @@ static void find_pair(const struct session *session, struct naive_attention *pai
     double as_it_is = roof_time_ns(session, pair->device, scores_op->work.path, scores.flops, scores.bytes) +
                       roof_memory_ns(session, pair->device, softmax) +
                       roof_time_ns(session, pair->device, output_op->work.path, output.flops, output.bytes);
-    double fused = roof_time_ns(session, pair->device, path, flops, pair->bytes_fused);
-    double replays = fmin(roof_replays(scores_op), roof_replays(output_op));
-    pair->saved_ns = roof_saved_ns(session, pair->device, (as_it_is - fused) * (double)pair->times * replays);
+    double fused = roof_time_ns(session, pair->device, path, pair->flops, pair->bytes_fused);
+    pair->replays = fmin(roof_replays(scores_op), roof_replays(output_op));
+    pair->saved_ns = roof_saved_ns(session, pair->device, (as_it_is - fused) * (double)pair->times * pair->replays);
 }
 
 static int compare_pairs(const void *a, const void *b)

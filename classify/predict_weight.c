@@ -70,6 +70,7 @@ struct gemm_model predict_gemm_model(const struct predict *predict, const struct
 
 double predict_roof_flops(const struct predict *predict, enum predict_roof roof, enum gpu_path path)
 {
+    path = gpu_spec_product_path(predict->roofs.spec, path);
     if (roof == PREDICT_SPECIFICATION)
         return device_roofs_flops_per_second(&predict->roofs, path);
     if ((unsigned)path >= GPU_PATH_COUNT || !(predict->roofs.spec->achievable_flops_per_second[path] > 0))

@@ -16,20 +16,29 @@ double roof_memory_ns(const struct session *session, int device, double bytes)
     return on ? 1e9 * bytes / device_roofs_bytes_per_second(&on->roofs) : NAN;
 }
 
-double roof_filled_ns(const struct session *session, int device, enum gpu_path path, double fill, double flops,
-                      double bytes)
+static double filled_ns(const struct session *session, int device, enum gpu_path path, double fill,
+                        double bandwidth_fill, double flops, double bytes)
 {
     const struct session_device *on = device_of(session, device);
     if (!on)
         return NAN;
     double compute = 1e9 * flops / (fill * device_roofs_flops_per_second(&on->roofs, path));
-    double memory = roof_memory_ns(session, device, bytes);
+    double memory = roof_memory_ns(session, device, bytes) / bandwidth_fill;
     return isnan(compute) || isnan(memory) ? NAN : fmax(compute, memory);
 }
 
 double roof_time_ns(const struct session *session, int device, enum gpu_path path, double flops, double bytes)
 {
-    return roof_filled_ns(session, device, path, 1, flops, bytes);
+    return filled_ns(session, device, path, 1, 1, flops, bytes);
+}
+
+double roof_blocks_ns(const struct session *session, int device, enum gpu_path path, double blocks, double flops,
+                      double bytes)
+{
+    const struct session_device *on = device_of(session, device);
+    double measured = on && on->calibration ? calibration_fill_of_bandwidth(on->calibration, blocks) : NAN;
+    return filled_ns(session, device, path, roof_fill(blocks, roof_sm_count(session, device)),
+                     isnan(measured) ? 1 : measured, flops, bytes);
 }
 
 double roof_saved_ns(const struct session *session, int device, double saved_ns)

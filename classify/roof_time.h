@@ -14,8 +14,9 @@ struct operator_row;
 double roof_time_ns(const struct session *session, int device, enum gpu_path path, double flops, double bytes);
 double roof_memory_ns(const struct session *session, int device, double bytes);
 
-/* The same with FILL of the compute peak. */
-double roof_filled_ns(const struct session *session, int device, enum gpu_path path, double fill, double flops,
+/* The same for a kernel of BLOCKS: with roof_fill() of the compute peak, and of the bandwidth with what so many blocks draw,
+ * where a calibration measured that; all of it otherwise. */
+double roof_blocks_ns(const struct session *session, int device, enum gpu_path path, double blocks, double flops,
                       double bytes);
 
 /* At least 0, at most the device's busy time: streams overlap, and more than that can't be saved. */

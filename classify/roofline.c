@@ -25,8 +25,8 @@ static bool is_starved(const struct roofline_input *in, double flops_per_second,
 {
     if (in->persistent || in->blocks == 0 || in->sm_count <= 0 || in->blocks >= (uint64_t)in->sm_count)
         return false;
-    double fill = (double)in->blocks / in->sm_count;
-    double t_filled = roof_seconds(in->flops, flops_per_second * fill, in->bytes, bytes_per_second);
+    double fill = (double)in->blocks / in->sm_count, bandwidth_fill = in->bandwidth_fill > 0 ? in->bandwidth_fill : 1;
+    double t_filled = roof_seconds(in->flops, flops_per_second * fill, in->bytes, bytes_per_second * bandwidth_fill);
     return t_filled > STARVED_FACTOR * t_roof;
 }
 

@@ -67,8 +67,9 @@ roof_origin_name(enum roof_origin origin); /* "table", "table_file", "peak", "me
 enum bound { BOUND_UNKNOWN, BOUND_MEMORY, BOUND_COMPUTE, BOUND_OVERHEAD };
 
 enum roofline_flag {
-    ROOFLINE_NEAR_RIDGE = 1 << 0,    /* within 10 % of the ridge */
-    ROOFLINE_STARVED = 1 << 1,       /* fewer blocks than SMs, and that costs more than 25 % at the roof */
+    ROOFLINE_NEAR_RIDGE = 1 << 0, /* within 10 % of the ridge */
+    ROOFLINE_STARVED = 1 << 1,    /* fewer blocks than SMs, and that costs more than 25 % at the roof: of compute, or of
+                                    * bandwidth where that was measured against blocks */
     ROOFLINE_FAR_FROM_ROOF = 1 << 2, /* more than 3 times the time at the roof, and not overhead */
     ROOFLINE_ABOVE_ROOF = 1 << 3,    /* faster than the roof: caches, a wrong peak or a wrong byte model */
     ROOFLINE_FLAG_COUNT = 4,
@@ -77,14 +78,15 @@ enum roofline_flag {
 struct roofline_input {
     double flops, bytes; /* of all calls that TIME_NS covers; of all calls where there is no time */
     enum gpu_path path;
-    uint64_t kernels;  /* timed ones; 0: no time is known */
-    double time_ns;    /* of all their kernels */
-    double floor_ns;   /* what an empty kernel takes; NAN: not known */
-    uint64_t blocks;   /* of the widest kernel; 0: not known */
-    bool persistent;   /* such a kernel launches about one block an SM whatever the work: no claim */
-    int32_t sm_count;  /* of the device; not above 0: not known */
-    double call_bytes; /* of one call; not above 0: not known */
-    double l2_bytes;   /* of the device; not above 0: not known */
+    uint64_t kernels;      /* timed ones; 0: no time is known */
+    double time_ns;        /* of all their kernels */
+    double floor_ns;       /* what an empty kernel takes; NAN: not known */
+    uint64_t blocks;       /* of the widest kernel; 0: not known */
+    bool persistent;       /* such a kernel launches about one block an SM whatever the work: no claim */
+    int32_t sm_count;      /* of the device; not above 0: not known */
+    double bandwidth_fill; /* share of the bandwidth that so many blocks draw, as calibrated; not above 0: not known */
+    double call_bytes;     /* of one call; not above 0: not known */
+    double l2_bytes;       /* of the device; not above 0: not known */
 };
 
 /* Why an operator may be faster than its roof. Up to 125 % caches and clocks explain it, beyond that nothing does but a

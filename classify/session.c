@@ -104,6 +104,7 @@ static void classify_operator(const struct session *session, struct operator_row
         .floor_ns = device ? device->floor_ns : NAN,
         .blocks = op->widest_blocks,
         .persistent = op->persistent,
+        .bandwidth_fill = op->bandwidth_fill,
         .sm_count = device && device->described ? device->facts.sm_count : TRACE_UNKNOWN,
         .call_bytes = NAN,
         .l2_bytes = device ? session_device_l2_bytes(device) : NAN,

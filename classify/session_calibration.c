@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A calibration changes no class but overhead: it sets the floor, and the figures that stand beside the specification's. */
+/* A calibration changes no class but overhead, whose floor it sets, and no flag but starved, by its bandwidth against blocks;
+ * beside those it has the figures that stand next to the specification's. */
 #include "classify/session_calibration.h"
 
 #include <errno.h>

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "classify/allocate.h"
 #include "classify/kernel_families.h"
 #include "classify/regular_file.h"
+#include "trace/refusals.h"
 
 /* ---- processes ---- */
 
@@ -287,6 +289,23 @@ static int choose_trace(const struct dirent *entry)
     return is_trace_name(entry->d_name);
 }
 
+static void read_refusals(struct session *session, const char *folder)
+{
+    struct refusal refusals[REFUSAL_SLOTS];
+    size_t count = refusals_read(folder, refusals);
+    for (size_t i = 0; i < count; i++) {
+        struct trace_error error = {0};
+        time_t at = (time_t)(refusals[i].realtime_ns / 1000000000);
+        struct tm utc;
+        char when[32] = "";
+        if (gmtime_r(&at, &utc))
+            strftime(when, sizeof when, "%FT%TZ", &utc);
+        snprintf(error.text, sizeof error.text, "process %lld was not recorded: it could make no trace here at %s: %s",
+                 (long long)refusals[i].pid, when, strerror((int)refusals[i].error));
+        add_bad_file(session, &error);
+    }
+}
+
 static bool read_folder(struct session_merge *merge, const char *folder, struct session_error *error)
 {
     struct dirent **entries;
@@ -325,6 +344,7 @@ bool session_files_read(struct session_merge *merge, const char *path, struct se
     if (S_ISDIR(status.st_mode)) {
         merge->session->info = session_info_read(path);
         merge->session->clocks = held_clock_read(path);
+        read_refusals(merge->session, path);
         return read_folder(merge, path, error);
     }
     read_trace(merge, path);

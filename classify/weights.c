@@ -216,6 +216,7 @@ static void find_fill(const struct session *session, struct weight_row *weight)
     weight->blocks = longest->widest_blocks;
     weight->sm_count = roof_sm_count(session, weight->device);
     weight->fill = roof_fill_of_operator(session, longest);
+    weight->bandwidth_fill = longest->bandwidth_fill;
 }
 
 /* ---- changes ---- */
@@ -269,16 +270,15 @@ static double split_ns(const struct session *session, const struct weight_row *w
                        double splits)
 {
     double sums = (double)op->work.m * (double)op->work.n * (double)op->work.batch * PARTIAL_SUM_BYTES * 2;
-    double fill = roof_fill(splits * (double)op->widest_blocks, weight->sm_count);
-    return roof_filled_ns(session, weight->device, weight->path, fill, op->work.flops, op->work.bytes + splits * sums);
+    return roof_blocks_ns(session, weight->device, weight->path, splits * (double)op->widest_blocks, op->work.flops,
+                          op->work.bytes + splits * sums);
 }
 
-/* Partial sums are written and read. Of all numbers of splits up to one wave, and no more than K has elements, the best:
- * up to it the compute time falls, from there on the sums' bytes raise the time. */
-static double best_split_ns(const struct session *session, const struct weight_row *weight,
-                            const struct operator_row *op)
+/* The best of LOW to HIGH splits, over which the time of bytes rises or falls, but not both: up to it the time falls, of
+ * compute or of bytes, from there on the sums' bytes raise it. */
+static double best_between(const struct session *session, const struct weight_row *weight,
+                           const struct operator_row *op, double low, double high)
 {
-    double low = 2, high = fmin(floor(weight->sm_count / (double)op->widest_blocks), (double)op->work.k);
     if (high < low)
         return INFINITY;
     while (low < high) {
@@ -289,6 +289,23 @@ static double best_split_ns(const struct session *session, const struct weight_r
             high = middle;
     }
     return split_ns(session, weight, op, low);
+}
+
+/* Partial sums are written and read. Of all numbers of splits up to one wave, and no more than K has elements, the best.
+ * Between two points of a calibration bandwidth is a straight line of blocks, so the time of bytes, of which both are
+ * straight lines of the splits, rises or falls throughout. */
+static double best_split_ns(const struct session *session, const struct weight_row *weight,
+                            const struct operator_row *op)
+{
+    const struct calibration *calibration = weight->device >= 0 ? session->devices[weight->device].calibration : NULL;
+    double low = 2, high = fmin(floor(weight->sm_count / (double)op->widest_blocks), (double)op->work.k);
+    double best = INFINITY;
+    for (int i = 0; calibration && i < calibration->point_count && low <= high; i++) {
+        double end = fmin(high, floor((double)calibration->points[i].blocks / (double)op->widest_blocks));
+        best = fmin(best, best_between(session, weight, op, low, end));
+        low = fmax(low, end + 1);
+    }
+    return fmin(best, best_between(session, weight, op, low, high));
 }
 
 static double saved_by_splitting(const struct session *session, const struct weight_row *weight)
@@ -306,8 +323,8 @@ static double saved_by_splitting(const struct session *session, const struct wei
         judged = true;
         if (op->widest_blocks >= (uint64_t)weight->sm_count)
             continue;
-        double fill = roof_fill_of_operator(session, op);
-        double now = roof_filled_ns(session, weight->device, weight->path, fill, op->work.flops, op->work.bytes);
+        double now = roof_blocks_ns(session, weight->device, weight->path, (double)op->widest_blocks, op->work.flops,
+                                    op->work.bytes);
         double best = fmin(now, best_split_ns(session, weight, op));
         saved += bounded_by_time(op, (double)executions_of(op) * (now - best));
     }

@@ -49,10 +49,11 @@ struct weight_row {
     enum gemm_side short_side;          /* whose term of the bytes dominates at m_p50 */
     bool skinny;                        /* some execution was memory-bound by its shape */
 
-    uint64_t blocks;  /* of the kernel that took most of its time; 0: not known */
-    int32_t sm_count; /* negative: not known */
-    double fill;      /* of the compute peak, at most 1; NAN: no claim (persistent kernels, no grid, no SMs) */
-    bool starved;     /* one of its operators is */
+    uint64_t blocks;       /* of the kernel that took most of its time; 0: not known */
+    int32_t sm_count;      /* negative: not known */
+    double fill;           /* of the compute peak, at most 1; NAN: no claim (persistent kernels, no grid, no SMs) */
+    double bandwidth_fill; /* of the bandwidth, as calibrated against blocks; NAN: not measured, or no claim */
+    bool starved;          /* one of its operators is */
 
     int sibling_group; /* index in session->sibling_groups of the one that saves most with it, or WEIGHT_NO_GROUP */
     double saved_ns[WEIGHT_CHANGE_COUNT]; /* in this run, at the roof; 0: nothing to gain; NAN: not known */
@@ -81,8 +82,11 @@ struct naive_attention {
     size_t scores, output; /* indexes in session->operators: Q·K^T and P·V */
     uint64_t times;
     int64_t batch, l_q, l_k, d, d_v;
-    bool softmax_seen;         /* a softmax kernel was launched between the two */
+    bool softmax_seen; /* a softmax kernel was launched between the two */
+    double replays;    /* executions of each of the times, where graphs replayed it; at least 1 */
+    double flops;      /* each time, of all scores: NAN where the two products don't fit each other; so the rest */
     double bytes, bytes_fused; /* each time: as it is, with the softmax's traffic, and what a fused kernel would move */
+    double kv_bytes;           /* of those K and V */
     double intensity_limit;    /* d / b */
     /* Of a fused kernel, FLOP/B: by K's and V's bytes alone, and by all that it must move. */
     double intensity_kv, intensity_fused;

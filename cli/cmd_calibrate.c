@@ -247,20 +247,14 @@ int cmd_calibrate(int argc, char **argv)
             "The exit status is 0; 1 if there is no GPU, driver or cuBLAS, or the GPU failed; 2 for bad usage and a\n"
             "file that can't be written.",
     };
-    int first;
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    int first, status;
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     if (first != argc) {
         message_error(COMMAND, "takes no argument, found '%s'", argv[first]);
         return EXIT_USAGE;
     }
-    int status = run(&arguments);
+    status = run(&arguments);
     free(arguments.sim_options.values);
     return status;
 }

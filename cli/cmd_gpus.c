@@ -185,15 +185,9 @@ int cmd_gpus(int argc, char **argv)
             "TYPE: fp64, fp32, tf32, bf16, fp16 (fp32 accumulate), fp16-acc16 (fp16 accumulate), fp8, fp8-acc16,\n"
             "int8, fp4, fp64-tensor; without tensor cores: fp16-fma, bf16-fma, int8-dp4a. Peaks are dense.",
     };
-    int first;
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    int first, status;
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     view.group = group_of(lridge);
     if (argc - first > 1) {
         message_error(COMMAND, "takes one GPU, found also '%s'", argv[first + 1]);

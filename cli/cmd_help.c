@@ -26,15 +26,9 @@ int cmd_help(int argc, char **argv)
         .about = "Lists the commands, or explains one.",
         .rows = rows,
     };
-    int first;
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    int first, status;
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     if (first == argc) {
         print_commands();
         return 0;

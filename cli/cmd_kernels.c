@@ -308,15 +308,9 @@ int cmd_kernels(int argc, char **argv)
         .anywhere = true,
         .footer = "Without --kernel-table, ~/.config/rooftap/kernels.json is read if it is there.",
     };
-    int first;
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    int first, status;
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     const char *action = first < argc ? argv[first++] : NULL;
     bool explains = action && strcmp(action, "explain") == 0;
     if (action && !explains && strcmp(action, "families") != 0) {

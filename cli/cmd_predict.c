@@ -151,16 +151,10 @@ int cmd_predict(int argc, char **argv)
         .footer = "Exit status: 0; 1 where the checkpoint and config.json disagree; 2 where something can't be read, "
                   "used or printed.",
     };
-    int first;
+    int first, status;
     request = (struct request){0};
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     if (first != argc) {
         message_error(COMMAND, "takes no argument, found '%s'", argv[first]);
         return EXIT_USAGE;

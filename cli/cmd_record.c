@@ -22,6 +22,7 @@
 #include "cli/simulation.h"
 #include "cli/target.h"
 #include "preload/settings.h"
+#include "trace/refusals.h"
 #include "trace/trace.h"
 
 #define COMMAND "record"
@@ -196,6 +197,8 @@ static bool prepare(struct recording *recording)
         session_folder_add_file(session, LAYOUT_LINK);
     if (!found)
         return false;
+    if (refusals_make(session->folder))
+        session_folder_add_file(session, TRACE_REFUSALS_FILE);
     if (recording->gpu) {
         if (!simulation_write_device(session->folder, recording->gpu, &recording->options->sim_options, COMMAND))
             return false;
@@ -223,11 +226,26 @@ static bool prepare(struct recording *recording)
 
 static void tell_session(const struct session_folder *session)
 {
-    if (session_folder_has_trace(session))
+    struct refusal refusals[REFUSAL_SLOTS];
+    size_t count = refusals_read(session->folder, refusals);
+    bool recorded = session_folder_has_trace(session);
+    if (count)
+        message_error(COMMAND, "process %lld%s could not be recorded: no trace could be made in '%s' (%s)",
+                      (long long)refusals[0].pid, count > 1 ? " and others" : "", session->shown,
+                      strerror((int)refusals[0].error));
+    if (recorded)
         message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it", session->shown, session->shown);
-    else
+    else if (!count)
         message_error(COMMAND, "nothing was recorded: no process used CUDA with rooftap loaded; the session is in %s",
                       session->shown);
+}
+
+/* A file that says nothing goes. */
+static void end_refusals(const struct session_folder *session)
+{
+    struct refusal refusals[REFUSAL_SLOTS];
+    if (!refusals_read(session->folder, refusals))
+        session_folder_remove_file(session, TRACE_REFUSALS_FILE);
 }
 
 static int run(struct recording *recording)
@@ -245,6 +263,7 @@ static int run(struct recording *recording)
     struct simulation_watch watch = {recording->layout.simulator_folder, COMMAND, false};
     int status = target_wait(&recording->target, recording->gpu ? simulation_watch : NULL, &watch);
     end_sampler(recording);
+    end_refusals(&recording->session);
     bool ended = session_folder_end(&recording->session, status, COMMAND);
     if (ended && !recording->options->quiet) /* else the line about session.json is the one to act on */
         tell_session(&recording->session);
@@ -298,20 +317,14 @@ int cmd_record(int argc, char **argv)
         .rows = rows,
         .footer = footer,
     };
-    int first;
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    int first, status;
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     if (first == argc) {
         message_error(COMMAND, "no command to run; rooftap record [OPTION]... -- COMMAND [ARGUMENT]...");
         return EXIT_USAGE;
     }
-    int status = record(&options, argv + first);
+    status = record(&options, argv + first);
     free(options.sim_options.values);
     return status;
 }

@@ -168,15 +168,9 @@ int cmd_report(int argc, char **argv)
             "that\n"
             "can't be used.",
     };
-    int first;
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    int first, status;
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     if (!options_agree(&options) || !read_model(&request, &options, &model))
         return EXIT_USAGE;
     if (!kernel_table_load(kernel_table, COMMAND) || !gpu_options_load_table(table, COMMAND) ||

@@ -18,15 +18,9 @@ int cmd_version(int argc, char **argv)
         .about = "Names this version, as 'rooftap --version' does.",
         .rows = rows,
     };
-    int first;
-    switch (options_parse(&set, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        return 0;
-    case OPTIONS_BAD:
-        return EXIT_USAGE;
-    case OPTIONS_OK:
-        break;
-    }
+    int first, status;
+    if (!options_parse(&set, argc, argv, &first, &status))
+        return status;
     if (first != argc) {
         message_error(COMMAND, "takes no argument, found '%s'", argv[first]);
         return EXIT_USAGE;

@@ -122,44 +122,56 @@ static void explain(const struct option_set *set, int problem, char **argv)
         message_error(set->command, "unknown option %s; see 'rooftap help %s'", what, set->command);
 }
 
-enum options_result options_parse(const struct option_set *set, int argc, char **argv, int *first)
+struct getopt_tables {
+    struct option longs[MAX_ROWS + 2];
+    char letters[MAX_ROWS * 2 + 8];
+};
+
+static void fill_tables(struct getopt_tables *tables, const struct option_row *rows, int count)
 {
-    struct option longs[MAX_ROWS + 2] = {{0}};
-    char letters[MAX_ROWS * 2 + 8] = "+:h"; /* +: stop at the first argument that is no option */
+    *tables = (struct getopt_tables){.letters = "+:h"}; /* +: stop at the first argument that is no option */
+    for (int i = 0; i < count; i++) {
+        const struct option_row *row = &rows[i];
+        int has_value = row->kind == OPTION_FLAG ? no_argument : required_argument;
+        tables->longs[i] = (struct option){row->long_name, has_value, NULL, FIRST_LONG + i};
+        if (row->short_name) {
+            size_t end = strlen(tables->letters);
+            tables->letters[end] = row->short_name;
+            tables->letters[end + 1] = has_value == required_argument ? ':' : '\0';
+        }
+    }
+    tables->longs[count] = (struct option){"help", no_argument, NULL, LONG_HELP};
+}
+
+bool options_parse(const struct option_set *set, int argc, char **argv, int *first, int *status)
+{
+    struct getopt_tables tables;
     int rows = count_rows(set->rows);
     if (rows > MAX_ROWS)
         abort();
-    for (int i = 0; i < rows; i++) {
-        const struct option_row *row = &set->rows[i];
-        int has_value = row->kind == OPTION_FLAG ? no_argument : required_argument;
-        longs[i] = (struct option){row->long_name, has_value, NULL, FIRST_LONG + i};
-        if (row->short_name) {
-            size_t end = strlen(letters);
-            letters[end] = row->short_name;
-            letters[end + 1] = has_value == required_argument ? ':' : '\0';
-        }
-    }
-    longs[rows] = (struct option){"help", no_argument, NULL, LONG_HELP};
+    fill_tables(&tables, set->rows, rows);
 
     opterr = 0;
     optind = 0; /* glibc: anew, with no memory of an earlier order */
-    const char *wanted = set->anywhere ? letters + 1 : letters;
-    for (int found; (found = getopt_long(argc, argv, wanted, longs, NULL)) != -1;) {
+    *status = EXIT_USAGE;
+    const char *wanted = set->anywhere ? tables.letters + 1 : tables.letters;
+    for (int found; (found = getopt_long(argc, argv, wanted, tables.longs, NULL)) != -1;) {
         if (found == 'h' || found == LONG_HELP) {
             print_help(set);
-            return OPTIONS_HELP;
+            *status = 0;
+            return false;
         }
         if (found == '?' || found == ':') {
             explain(set, found, argv);
-            return OPTIONS_BAD;
+            return false;
         }
         const struct option_row *row = NULL;
         for (int i = 0; i < rows; i++)
             if (found == FIRST_LONG + i || found == set->rows[i].short_name)
                 row = &set->rows[i];
         if (!row || !store(set, row, optarg))
-            return OPTIONS_BAD;
+            return false;
     }
     *first = optind;
-    return OPTIONS_OK;
+    return true;
 }

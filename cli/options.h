@@ -38,14 +38,9 @@ struct option_set {
     bool anywhere;      /* options may follow arguments: none of these is another program's command */
 };
 
-enum options_result {
-    OPTIONS_OK,
-    OPTIONS_HELP, /* help went to standard output: exit 0 */
-    OPTIONS_BAD,  /* one line went to standard error: exit EXIT_USAGE */
-};
-
 /* Reads options up to the first argument that is none, or `--`, or all of them if they may stand anywhere; *FIRST is the
- * index of what follows in ARGV, which is reordered then. */
-enum options_result options_parse(const struct option_set *set, int argc, char **argv, int *first);
+ * index of what follows in ARGV, which is reordered then. False: the command ends with *STATUS, which is 0 after help on
+ * standard output, EXIT_USAGE after one line on standard error. */
+bool options_parse(const struct option_set *set, int argc, char **argv, int *first, int *status);
 
 #endif

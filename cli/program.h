@@ -8,13 +8,12 @@
 #include <stdbool.h>
 
 struct program {
-    char path[PATH_MAX];    /* the file that the kernel runs: of a script its interpreter */
-    bool elf;               /* it was understood; else nothing below holds */
-    bool foreign;           /* of another word size or machine than this command */
-    bool statically_linked; /* no dynamic loader, so no LD_PRELOAD */
-    const char
-        *other_libc; /* its loader belongs to this C library, which can't load ours; NULL: to glibc, or not known */
-    bool privileged; /* runs as another user or with capabilities: the loader drops LD_PRELOAD */
+    char path[PATH_MAX];      /* the file that the kernel runs: of a script its interpreter */
+    bool elf;                 /* it was understood; else nothing below holds */
+    bool foreign;             /* of another word size or machine than this command */
+    bool statically_linked;   /* no dynamic loader, so no LD_PRELOAD */
+    const char *other_libc;   /* what is said of one whose loader can't load ours; else NULL */
+    bool privileged;          /* runs as another user or with capabilities: the loader drops LD_PRELOAD */
     bool static_cuda_runtime; /* CUDA's runtime is inside, not in libcudart.so */
     int cuda_major;           /* of the runtime or cuBLAS that it is linked with; 0: with none */
 };

@@ -87,6 +87,15 @@ static bool has_room(const struct session_folder *session, const char *command)
     return free_kib >= KIB_LEAST && limit_kib >= KIB_LEAST;
 }
 
+/* Whoever may rename files in the folder could put a link in the place of a trace that grows. One's own folder is one's own
+ * affair, and on file systems without rights all folders look like this. */
+static bool is_anybodys(const struct session_folder *session)
+{
+    struct stat status;
+    return stat(session->folder, &status) == 0 && status.st_uid != geteuid() && (status.st_mode & S_IWOTH) &&
+           !(status.st_mode & S_ISVTX);
+}
+
 /* Two at once must not share a folder. A file system without locks has the names of the files alone. */
 static bool take_lock(struct session_folder *session)
 {
@@ -151,6 +160,14 @@ bool session_folder_open(struct session_folder *session, const char *folder, con
     }
     if (*found) {
         refuse_used(session, found, command);
+        session_folder_close(session);
+        return false;
+    }
+    if (is_anybodys(session)) {
+        message_error(command,
+                      "the session folder '%s' belongs to another user and everybody may write there; choose one of "
+                      "your own with -o DIR",
+                      session->shown);
         session_folder_close(session);
         return false;
     }

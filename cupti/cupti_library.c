@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where CUPTI may lie, in order: mapped already, named by the user, beside the CUDA libraries or PyTorch that the process
- * mapped (whatever its major: the system's copy may be another release's), the loader's own search, CUDA_HOME and CUDA_PATH, /usr/local.
- * Nothing is ever unloaded. */
+ * mapped (whatever its major: the system's copy may be another release's), the loader's own search, CUDA_HOME and
+ * CUDA_PATH, /usr/local. Nothing is ever unloaded. */
 #include "cupti/cupti_library.h"
 
 #include <dlfcn.h>

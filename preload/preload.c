@@ -25,6 +25,7 @@
 #include "preload/session_search.h"
 #include "preload/settings.h"
 #include "preload/symbol_lookup.h"
+#include "trace/refusals.h"
 #include "trace/trace_writer.h"
 
 enum phase { PHASE_IDLE = 0, PHASE_STARTING, PHASE_RUNNING, PHASE_LEAVING };
@@ -299,7 +300,10 @@ static bool start(void)
         session_search(&settings, settings_dir, sizeof settings_dir);
     configure_timing();
     trace_writer_redact_arguments(settings.redact_args);
-    if (settings.disable || !settings.dir || !trace_writer_open(settings.dir)) {
+    bool wanted = !settings.disable && settings.dir;
+    if (!wanted || !trace_writer_open(settings.dir)) {
+        if (wanted)
+            refusals_add(settings.dir, errno);
         atomic_store(&preload_off, true);
         atomic_store(&state->phase, PHASE_LEAVING); /* nobody need wait */
         return false;

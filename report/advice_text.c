@@ -45,6 +45,15 @@ static void word_sms(const struct session *session, size_t index, FILE *out)
     print_size(session->weights[index].sm_count, out);
 }
 
+/* Only where that is what starves it, or might. */
+static void word_bandwidth(const struct session *session, size_t index, FILE *out)
+{
+    char text[FORMAT_BYTES];
+    double fill = session->weights[index].bandwidth_fill;
+    if (fill < 1)
+        fprintf(out, ", which draw %s %% of the bandwidth as calibrated", format_share(text, fill));
+}
+
 static void word_limited_by(const struct session *session, size_t index, FILE *out)
 {
     const char *name = gemm_side_name(session->weights[index].limited_by);
@@ -161,27 +170,6 @@ static void word_idle(const struct session *session, size_t index, FILE *out)
     fputs(format_share(text, 1 - (double)busy->covered_ns / span), out);
 }
 
-static void word_l_q(const struct session *session, size_t index, FILE *out)
-{
-    print_size(session->naive_attention[index].l_q, out);
-}
-
-static void word_l_k(const struct session *session, size_t index, FILE *out)
-{
-    print_size(session->naive_attention[index].l_k, out);
-}
-
-static void word_heads(const struct session *session, size_t index, FILE *out)
-{
-    print_size(session->naive_attention[index].batch, out);
-}
-
-static void word_attention_times(const struct session *session, size_t index, FILE *out)
-{
-    char text[FORMAT_BYTES];
-    fputs(format_count(text, session->naive_attention[index].times), out);
-}
-
 static void print_bytes(double bytes, FILE *out)
 {
     char text[FORMAT_BYTES];
@@ -224,6 +212,7 @@ static const struct word words[] = {
     {"m_star",          ADVICE_WEIGHT,          word_m_star},
     {"blocks",          ADVICE_WEIGHT,          word_blocks},
     {"sms",             ADVICE_WEIGHT,          word_sms},
+    {"bandwidth",       ADVICE_WEIGHT,          word_bandwidth},
     {"limited_by",      ADVICE_WEIGHT,          word_limited_by},
     {"intensity_limit", ADVICE_WEIGHT,          word_intensity_limit},
     {"times",           ADVICE_SIBLINGS,        word_group_times},
@@ -305,14 +294,13 @@ static void print_operator(const struct session *session, size_t index, FILE *ou
 
 static void print_attention(const struct session *session, size_t index, FILE *out)
 {
-    word_l_q(session, index, out);
-    fputs(" rows, ", out);
-    word_l_k(session, index, out);
-    fputs(" keys, ", out);
-    word_heads(session, index, out);
-    fputs(" heads, ", out);
-    word_attention_times(session, index, out);
-    fputs(" times", out);
+    const struct naive_attention *pair = &session->naive_attention[index];
+    char rows[FORMAT_BYTES], keys[FORMAT_BYTES], heads[FORMAT_BYTES], times[FORMAT_BYTES];
+    fprintf(out, "%s %s, %s %s, %s %s, %s %s", format_size(rows, pair->l_q),
+            format_plural((uint64_t)pair->l_q, "row", "rows"), format_size(keys, pair->l_k),
+            format_plural((uint64_t)pair->l_k, "key", "keys"), format_size(heads, pair->batch),
+            format_plural((uint64_t)pair->batch, "head", "heads"), format_count(times, pair->times),
+            format_plural(pair->times, "time", "times"));
 }
 
 static void print_device(const struct session *session, size_t index, FILE *out)

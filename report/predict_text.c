@@ -102,6 +102,21 @@ static void print_missing_peak(const struct predict *predict, FILE *out)
     }
 }
 
+/* Figures of a length that the model was not made for are still those of that length. */
+static void print_positions(const struct predict *predict, FILE *out)
+{
+    const struct predict_options *o = &predict->options;
+    int64_t longest = o->prompt > o->context ? o->prompt : o->context;
+    int64_t positions = predict->geometry->config->positions;
+    if (!positions || longest <= positions)
+        return;
+    label_print(out, "");
+    fprintf(out,
+            "that is longer than config.json's max_position_embeddings, %" PRId64
+            ": the model needs rope_scaling for it\n",
+            positions);
+}
+
 static void print_setting(const struct predict *predict, FILE *out)
 {
     const struct predict_options *o = &predict->options;
@@ -139,8 +154,10 @@ static void print_setting(const struct predict *predict, FILE *out)
             o->context);
     if (o->chunk)
         fprintf(out, ", prefill in chunks of %" PRId64, o->chunk);
+    fputc('\n', out);
+    print_positions(predict, out);
     fprintf(out,
-            "\n\nA bound at the roof, not a forecast: GEMMs and attention only, each distinct byte moved once, nothing "
+            "\nA bound at the roof, not a forecast: GEMMs and attention only, each distinct byte moved once, nothing "
             "else takes time.\n");
     if (o->tensor_parallel > 1)
         fprintf(out, "All figures are of one of the %" PRId64 " GPUs, except tokens/s.\n", o->tensor_parallel);

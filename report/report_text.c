@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From what a reader must know first to the details: simulated or not, the verdict, GPUs and their roofs, processes,
- * coverage, where the time went, the operator table, skinny weights, advice, caveats. */
+ * coverage, where the time went, the operator table, skinny weights, naive attention, advice, caveats. */
 #include "report/report_text.h"
 
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #include "classify/advice.h"
 #include "classify/verdict.h"
 #include "report/advice_text.h"
+#include "report/attention_text.h"
 #include "report/books_text.h"
 #include "report/caveats.h"
 #include "report/columns.h"
@@ -27,7 +28,7 @@
 #include "report/verdict_text.h"
 #include "report/wrapped_text.h"
 
-enum { FOOTER_INDENT = 4, SKINNY_ROWS = 5 };
+enum { FOOTER_INDENT = 4, SKINNY_ROWS = 5, ATTENTION_ROWS = 5 };
 
 /* ---- the header ---- */
 
@@ -162,6 +163,7 @@ static void print_all(const struct column_source *source, const struct view *vie
     wrapped_text_end(&wrapped);
     print_table(source, view, out);
     skinny_print(source, view, view->rows == SIZE_MAX ? SIZE_MAX : SKINNY_ROWS, out);
+    attention_text_print(source, view, view->rows == SIZE_MAX ? SIZE_MAX : ATTENTION_ROWS, out);
     text = wrapped_text_begin(&wrapped, view->width, FOOTER_INDENT, out);
     advice_text_print(session, advice, text);
     caveats_print(session, text);

@@ -88,6 +88,21 @@ static void print_caps(const struct session *session, const void **list, size_t 
     }
 }
 
+/* The other half of BLOCKS: how much of the bandwidth so few of them draw. */
+static void print_bandwidths(const struct session *session, const void **list, size_t shown, FILE *out)
+{
+    for (size_t i = 0; i < shown; i++) {
+        const struct weight_row *weight = list[i];
+        char types[COLUMN_CELL_BYTES], share[FORMAT_BYTES], blocks[FORMAT_BYTES];
+        if (!weight->starved || !(weight->bandwidth_fill < 1))
+            continue;
+        columns_weight_types(session, weight, types);
+        fprintf(out, "  N %" PRId64 "  K %" PRId64 "  %s: %s %s draw %s %% of the bandwidth, as calibrated\n",
+                weight->n, weight->k, types, format_count(blocks, weight->blocks),
+                format_plural(weight->blocks, "block", "blocks"), format_share(share, weight->bandwidth_fill));
+    }
+}
+
 static void print_group(const struct column_source *source, const struct sibling_group *group, FILE *out)
 {
     const struct session *session = source->session;
@@ -164,6 +179,7 @@ void skinny_print(const struct column_source *source, const struct view *view, s
     if (shown < count)
         fprintf(text, "  (%zu more: %s)\n", count - shown, more_by(view));
     print_caps(session, list, shown, text);
+    print_bandwidths(session, list, shown, text);
     print_groups(source, view, at_most, text);
     wrapped_text_end(&wrapped);
     free(list);

@@ -45,6 +45,27 @@ static void add_share(struct part *unknown, struct part *known, const struct ope
         known[op->roofline.bound].share += op->share;
 }
 
+/* How far from the roof all that has one ran: the least time by the time taken, as %ROOF of a row. */
+static void print_roof_fraction(const struct session *session, FILE *out)
+{
+    double roof_ns = 0, time_ns = 0;
+    char share[FORMAT_BYTES];
+    for (size_t i = 0; i < session->operator_count; i++) {
+        const struct operator_row *op = &session->operators[i];
+        if (!op->timed || !op->kernels || !op->time_ns || isnan(op->roofline.roof_fraction))
+            continue;
+        roof_ns += op->roofline.roof_fraction * (double)op->time_ns;
+        time_ns += (double)op->time_ns;
+    }
+    if (!(time_ns > 0))
+        return;
+    format_share(share, roof_ns / time_ns);
+    if (time_ns > 0.9995 * session->coverage.gpu_time_ns)
+        fprintf(out, "; at %s %% of the roof", share);
+    else
+        fprintf(out, "; what has a roof, at %s %% of it", share);
+}
+
 /* Where the time went, on one line. A kernel without a shape has no class, and that share is said too. */
 static void print_classes(const struct session *session, FILE *out)
 {
@@ -68,6 +89,7 @@ static void print_classes(const struct session *session, FILE *out)
     label_print(out, "GPU time");
     fprintf(out, "%s in kernels: ", format_duration(time, session->coverage.gpu_time_ns));
     print_parts(out, all, sizeof all / sizeof all[0]);
+    print_roof_fraction(session, out);
     fputc('\n', out);
 }
 

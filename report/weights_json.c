@@ -61,6 +61,7 @@ static json_t *weight_object(const struct weight_row *weight)
     json_value_set(object, "blocks", json_value_count_if(weight->blocks, weight->blocks));
     json_value_set(object, "sm_count", json_value_size(weight->sm_count));
     json_value_set(object, "fill", json_value_real(weight->fill));
+    json_value_set(object, "bandwidth_fill", json_value_real(weight->bandwidth_fill));
     json_value_set(object, "starved", json_boolean(weight->starved));
     json_value_set(object, "sibling_group", json_value_size(weight->sibling_group));
     json_value_set(object, "saved_ns", saved_object(weight));
@@ -112,13 +113,16 @@ static json_t *attention_object(const struct naive_attention *pair)
     json_value_set(object, "scores", json_value_count(pair->scores));
     json_value_set(object, "output", json_value_count(pair->output));
     json_value_set(object, "times", json_value_count(pair->times));
+    json_value_set(object, "replays", json_value_real(pair->replays));
     json_value_set(object, "batch", json_value_size(pair->batch));
     json_value_set(object, "l_q", json_value_size(pair->l_q));
     json_value_set(object, "l_k", json_value_size(pair->l_k));
     json_value_set(object, "d", json_value_size(pair->d));
     json_value_set(object, "d_v", json_value_size(pair->d_v));
     json_value_set(object, "softmax_seen", json_boolean(pair->softmax_seen));
+    json_value_set(object, "flops", json_value_real(pair->flops));
     json_value_set(object, "bytes", json_value_real(pair->bytes));
+    json_value_set(object, "kv_bytes", json_value_real(pair->kv_bytes));
     json_value_set(object, "bytes_fused", json_value_real(pair->bytes_fused));
     json_value_set(object, "intensity_limit", json_value_real(pair->intensity_limit));
     json_value_set(object, "intensity_kv", json_value_real(pair->intensity_kv));

@@ -233,6 +233,8 @@ static void read_geometry(struct model_fields *fields, struct model_config *conf
 {
     config->hidden = size(fields, config, "hidden_size", MOST_HIDDEN);
     config->layers = size(fields, config, "num_hidden_layers", MOST_LAYERS);
+    if (!model_fields_is_null(fields, "max_position_embeddings"))
+        config->positions = model_fields_size_or(fields, "max_position_embeddings", 1, MOST_WINDOW, 0);
     config->query_heads = size(fields, config, "num_attention_heads", MOST_HEADS);
     config->vocab = size(fields, config, "vocab_size", MOST_VOCAB);
     if (fields->failed)

@@ -44,7 +44,8 @@ struct model_config {
     int64_t head_dim, value_dim; /* of Q and K, and of V; MLA: nope + rope */
     int64_t q_rank, kv_rank;     /* MLA; q_rank 0: one q_proj. kv_rank 0: no MLA */
     int64_t nope_dim, rope_dim;
-    int64_t window; /* keys that a row of a MODEL_LAYER_WINDOW layer sees, its own included; 0: none */
+    int64_t positions; /* max_position_embeddings, without what rope_scaling adds; 0: not in the file */
+    int64_t window;    /* keys that a row of a MODEL_LAYER_WINDOW layer sees, its own included; 0: none */
     int64_t experts, experts_per_token, expert_ffn; /* 0: no routed experts */
     int64_t shared_ffn;                             /* of all shared experts together; 0: none */
     bool shared_gate;                               /* Qwen2-MoE's shared_expert_gate */

@@ -101,6 +101,9 @@ static void test_peak_is_that_of_path_and_gpu(void **state)
         {"rtx4090", GPU_PATH_FP16_ACC16, GPU_PATH_FP16_ACC16, 330.3},
         {"t4", GPU_PATH_BF16, GPU_PATH_BF16, 0},
         {"a100-sxm-80", GPU_PATH_FP8_E4M3, GPU_PATH_FP8_E4M3, 0},
+        {"radeon-pro-vii", GPU_PATH_INT8, GPU_PATH_INT8_DP4A, 52.2}, /* no int8 matrix units */
+        {"t4", GPU_PATH_INT8, GPU_PATH_INT8, 130},
+        {"v100-sxm2-16", GPU_PATH_INT8, GPU_PATH_INT8, 0}, /* nobody's figure */
         {"tpu-v5e", GPU_PATH_TF32, GPU_PATH_TF32, 0},
     };
     (void)state;

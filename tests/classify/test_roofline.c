@@ -73,6 +73,31 @@ static void test_starved(void **state)
     assert_int_equal(classify(in).flags, ROOFLINE_STARVED);
 }
 
+/* Bytes take 1000 ns, compute 100, on 50 of 100 SMs 200. Where so many blocks were measured to draw 79 % of the bandwidth bytes
+ * take 1266: starved; at 81 % 1235. With as many blocks as SMs, or persistent ones, nothing is claimed. */
+static void test_starved_of_bandwidth(void **state)
+{
+    struct roofline_input in = megabyte(10, 1500);
+    (void)state;
+    in.blocks = 50;
+    in.bandwidth_fill = 0.79;
+    assert_int_equal(classify(in).flags, ROOFLINE_STARVED);
+    in.bandwidth_fill = 0.81;
+    assert_int_equal(classify(in).flags, 0);
+    in.bandwidth_fill = NAN; /* not measured */
+    assert_int_equal(classify(in).flags, 0);
+    in.bandwidth_fill = 0.5;
+    in.persistent = true;
+    assert_int_equal(classify(in).flags, 0);
+    in.persistent = false;
+    in.blocks = 100;
+    assert_int_equal(classify(in).flags, 0);
+    in = megabyte(200, 2500); /* compute takes 2000 ns: half the bandwidth doesn't show */
+    in.blocks = 99;
+    in.bandwidth_fill = 0.5;
+    assert_int_equal(classify(in).flags, 0);
+}
+
 static void test_overhead(void **state)
 {
     struct roofline_input in = megabyte(50, 3900); /* 1000 ns at the roof */
@@ -241,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_near_ridge),
         cmocka_unit_test(test_starved),
+        cmocka_unit_test(test_starved_of_bandwidth),
         cmocka_unit_test(test_overhead),
         cmocka_unit_test(test_far_and_above),
         cmocka_unit_test(test_above_roof_is_explained_never_clamped),

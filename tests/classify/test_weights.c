@@ -295,6 +295,39 @@ static void test_siblings(void **state)
     weights_free(&session);
 }
 
+/* 10 MB and 0.01 GFLOP on 10 of 100 SMs: 10 us by bytes with all of the bandwidth. Measured, 10 blocks draw 20 % of it, 40
+ * draw 80 %, 100 all: 50 us as it is. 4 splits at 40 blocks take (10 MB + 4 * 8 * 5000) / 800 GB/s = 12.7 us; up to 10 splits
+ * (100 blocks) (10 MB + 10 * 8 * 5000) / 1000 GB/s = 10.4 us is the best, found behind a bend. */
+static void test_splitting_for_bandwidth(void **state)
+{
+    (void)state;
+    struct operator_row op = product(1, 5000, 1000, 1, 1, 60000, 10);
+    struct session session = session_of(&op, 1);
+    struct calibration measured;
+    calibration_init(&measured);
+    measured.point_count = 3;
+    measured.points[0] = (struct calibration_point){10, 160e9};
+    measured.points[1] = (struct calibration_point){40, 640e9};
+    measured.points[2] = (struct calibration_point){100, 800e9};
+    device.calibration = &measured;
+    weights_find(&session);
+    double bytes = 2.0 * (5000 * 1000 + 1000 + 5000), sums = 8 * 5000; /* on 1000 GB/s */
+    near(session.weights[0].saved_ns[WEIGHT_SPLIT_K], bytes / 1000 / 0.2 - (bytes + 10 * sums) / 1000);
+    weights_free(&session);
+
+    measured.points[2].bytes_per_second = 640e9; /* 40 blocks draw all: more splits write more sums for nothing */
+    session = session_of(&op, 1);
+    device.calibration = &measured;
+    weights_find(&session);
+    near(session.weights[0].saved_ns[WEIGHT_SPLIT_K], bytes / 1000 / 0.25 - (bytes + 4 * sums) / 1000);
+    weights_free(&session);
+
+    session = session_of(&op, 1); /* not measured: bytes need no blocks */
+    weights_find(&session);
+    near(session.weights[0].saved_ns[WEIGHT_SPLIT_K], 0);
+    weights_free(&session);
+}
+
 /* A graph ran a hundred times what was called once. */
 static void test_siblings_of_a_graph(void **state)
 {
@@ -331,6 +364,9 @@ static void test_attention(void **state)
     assert_int_equal(pair->d_v, 64);
     near(pair->bytes, 131072 + 1048576 + 4 * 524288 + 524288 + 65536);
     near(pair->bytes_fused, 131072 + 1048576 + 524288 + 65536);
+    near(pair->kv_bytes, 1048576 + 524288);
+    near(pair->flops, 2.0 * 8 * 64 * 512 * (128 + 64));
+    near(pair->replays, 1);
     near(pair->intensity_limit, 48); /* (d + d_v) / 2b, which is d/b where both are d */
     /* Bytes bound all of it; fused, 2 * 8 * 64 * 512 * 192 FLOPs are 1007 ns beside 1769. */
     near(pair->saved_ns, 3 * 4 * 524.288);
@@ -364,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_busy_time_bounds),
         cmocka_unit_test(test_fill),
         cmocka_unit_test(test_siblings),
+        cmocka_unit_test(test_splitting_for_bandwidth),
         cmocka_unit_test(test_siblings_of_a_graph),
         cmocka_unit_test(test_attention),
         cmocka_unit_test(test_names),

@@ -24,6 +24,12 @@ expect_usage_error "there is no folder '/no-such'" record -o /no-such/folder -- 
 mkdir mine && touch mine/notes
 "$ROOFTAP" record -q -o mine -- true || fail "a folder without a session is usable"
 [ -e mine/notes ] || fail "a file of the user's is gone"
+if [ "$(id -u)" -eq 0 ]; then
+    mkdir -m 777 anybodys && chmod 777 anybodys && chown 65534 anybodys
+    expect_usage_error "belongs to another user" record -o anybodys -- touch started
+    chmod 1777 anybodys && "$ROOFTAP" record -q -o anybodys -- true || fail "a sticky folder of another user's"
+    mkdir -m 777 own && chmod 777 own && "$ROOFTAP" record -q -o own -- true || fail "an open folder of one's own"
+fi
 if [ "$(id -u)" -ne 0 ]; then
     mkdir -m 500 locked
     expect_usage_error "locked" record -o locked -- touch started

@@ -228,6 +228,16 @@ def check_text():
             FAULTS.append(f"text of {path.stem}: {out.returncode}, {out.stderr}, missing {missing}, wide {wide}")
 
 
+def check_positions():
+    """A length that the model was not made for is told, the longest that it was made for is not."""
+    config = changed("llama-3-8b", max_position_embeddings=8192)
+    for option, length, told in (("--context", 8192, False), ("--context", 8193, True), ("--prompt", 9000, True)):
+        out = subprocess.run([ROOFTAP, "predict", "--config", config, "--gpu", "h100-sxm", option, str(length)],
+                             capture_output=True, text=True, check=True)
+        if ("max_position_embeddings, 8192:" in out.stdout) != told:
+            FAULTS.append(f"{option} {length}: max_position_embeddings of 8192 is {'not ' if told else ''}told")
+
+
 def check_missing_peak():
     """A T4 has no bf16: nothing that needs it is a number, and one line says what to pass; in fp16 all is known."""
     out = subprocess.run([ROOFTAP, "predict", "--config", CONFIGS / "llama-3-8b.json", "--gpu", "t4"], capture_output=True, text=True).stdout

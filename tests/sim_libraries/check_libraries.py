@@ -3,7 +3,7 @@
 """Holds every stand-in in a folder to what the dynamic linker asks of it: the file is called as its SONAME, its symbols
 carry the version node that programs were linked with, and it needs nothing of the vendor's.
 
-    check_libraries.py FOLDER"""
+    check_libraries.py FOLDER MAJOR..."""
 import pathlib
 import re
 import subprocess
@@ -18,7 +18,13 @@ NODES = {
     "libnvshmem_host.so.3": "NVSHMEM", "libcuda.so.1": "", "libnvidia-ml.so.1": "", "libnccl.so.2": "",
     "libcusparseLt.so.0": "", "libcufile.so.0": "",
 }
-OWN = set(NODES) | {"libsimgpu.so"}
+# CUDA 12's beside them, as the symbol tables of its own packages name them.
+NODES_12 = {
+    "libcudart.so.12": "libcudart.so.12", "libcublas.so.12": "libcublas.so.12", "libcublasLt.so.12": "libcublasLt.so.12",
+    "libcupti.so.12": "libcupti.so.12", "libcufft.so.11": "libcufft.so.11", "libcusolver.so.11": "libcusolver.so.11",
+    "libnvrtc.so.12": "libnvrtc.so.12",
+}
+OWN = set(NODES) | set(NODES_12) | {"libsimgpu.so"}
 SYSTEM = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|asan|ubsan|tsan|stdc\+\+)\.so\.\d+|ld-linux.*")
 
 
@@ -28,7 +34,8 @@ def read(*arguments):
 
 def main():
     folder, wrong = pathlib.Path(sys.argv[1]), []
-    for soname, node in sorted(NODES.items()):
+    nodes = {**NODES, **(NODES_12 if "12" in sys.argv[2:] else {})}
+    for soname, node in sorted(nodes.items()):
         path = folder / soname
         if not path.exists():
             wrong.append(f"{soname}: not in {folder}")
@@ -53,7 +60,7 @@ def main():
         print(line)
     if wrong:
         sys.exit(1)
-    print(f"{len(NODES)} libraries")
+    print(f"{len(nodes)} libraries")
 
 
 main()

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slots are taken one after another from one that the pid gives. Two processes may take the same at the same moment: then
+ * one line is lost, and the other still says what happened. */
+#include "trace/refusals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/clock.h"
+
+enum { FILE_BYTES = REFUSAL_BYTES * REFUSAL_SLOTS };
+
+static int open_file(const char *folder, int flags)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/" TRACE_REFUSALS_FILE, folder) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+}
+
+bool refusals_make(const char *folder)
+{
+    static const char zeros[FILE_BYTES];
+    int fd = open_file(folder, O_WRONLY | O_CREAT | O_EXCL);
+    if (fd < 0)
+        return false;
+    bool done = pwrite(fd, zeros, sizeof zeros, 0) == sizeof zeros;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return done;
+}
+
+/* A limit on file sizes would send a signal, and a file that is not as it was made is not ours. */
+static bool may_write(int fd)
+{
+    struct stat status;
+    struct rlimit limit;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == FILE_BYTES &&
+           getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= FILE_BYTES;
+}
+
+static void add(int fd, int error)
+{
+    char slots[FILE_BYTES], text[REFUSAL_BYTES] = "";
+    unsigned first = (unsigned)getpid() % REFUSAL_SLOTS;
+    if (!may_write(fd) || pread(fd, slots, sizeof slots, 0) != sizeof slots)
+        return;
+    for (unsigned i = 0; i < REFUSAL_SLOTS; i++) {
+        unsigned at = (first + i) % REFUSAL_SLOTS * REFUSAL_BYTES;
+        if (slots[at])
+            continue;
+        snprintf(text, sizeof text, "%d %d %" PRIu64 "\n", (int)getpid(), error, clock_realtime_ns());
+        if (pwrite(fd, text, sizeof text, (off_t)at) < 0) {
+            /* nobody is left to tell */
+        }
+        return;
+    }
+}
+
+void refusals_add(const char *folder, int error)
+{
+    int saved = errno, fd = open_file(folder, O_RDWR);
+    if (fd >= 0) {
+        add(fd, error);
+        close(fd);
+    }
+    errno = saved;
+}
+
+static bool understand(const char *slot, struct refusal *refusal)
+{
+    char text[REFUSAL_BYTES + 1], *end;
+    memcpy(text, slot, REFUSAL_BYTES);
+    text[REFUSAL_BYTES] = '\0';
+    refusal->pid = strtoll(text, &end, 10);
+    refusal->error = strtoll(end, &end, 10);
+    refusal->realtime_ns = strtoll(end, &end, 10);
+    return *end == '\n' && refusal->pid > 0 && refusal->error > 0 && refusal->error < 4096 && refusal->realtime_ns > 0;
+}
+
+size_t refusals_read(const char *folder, struct refusal refusals[REFUSAL_SLOTS])
+{
+    char slots[FILE_BYTES];
+    size_t count = 0;
+    int fd = open_file(folder, O_RDONLY);
+    if (fd < 0)
+        return 0;
+    ssize_t bytes = pread(fd, slots, sizeof slots, 0);
+    close(fd);
+    for (ssize_t at = 0; at + REFUSAL_BYTES <= bytes; at += REFUSAL_BYTES)
+        count += understand(slots + at, &refusals[count]);
+    return count;
+}
