@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/attention_work.h"
 #include "classify/roof_time.h"
 #include "classify/session.h"
 
@@ -169,8 +170,8 @@ static double unexplained_ns(const struct session *session, const struct operato
     if (!(op->roofline.flags & ROOFLINE_STARVED))
         return above_roof_ns(op) - start_up;
     double filled_ns =
-        (double)op->executions * roof_blocks_ns(session, op->device, op->work.path, (double)op->widest_blocks,
-                                                op->work.flops, op->work.bytes);
+        (double)op->executions *
+        roof_blocks_ns(session, op->device, op->work.path, (double)op->widest_blocks, op->work.flops, op->work.bytes);
     return (double)op->time_ns > FAR_TIMES * filled_ns ? (double)op->time_ns - filled_ns - start_up : NAN;
 }
 
@@ -274,6 +275,28 @@ static double saved_by_causal_skip(const struct session *session, size_t index)
     struct attention_cost cost = cost_of(session, naive);
     double seen = ((double)naive->l_k + 1) / (2 * (double)naive->l_k);
     return saved_from(&cost, cost.flops * seen, cost.bytes);
+}
+
+/* Only a model that the user names has a window. Of a fused causal kernel, what it needn't compute and read; several rows
+ * must be of one head each, so that the mask's rows are theirs. */
+static double saved_by_window_skip(const struct session *session, size_t index)
+{
+    const struct naive_attention *naive = &session->naive_attention[index];
+    const struct session_model *model = &session->model;
+    struct attention_model causal;
+    struct attention_work all, seen;
+    if (model->window <= 0 || naive->d != model->head_dim || naive->l_k <= model->window ||
+        (naive->l_q > 1 && (model->query_heads <= 0 || naive->batch % model->query_heads != 0)) ||
+        !attention_of_gemms(&session->operators[naive->scores].work.model,
+                            &session->operators[naive->output].work.model, &causal))
+        return NAN;
+    causal.mask = ATTENTION_CAUSAL_BOTTOM_RIGHT;
+    attention_work(&causal, &all);
+    causal.window_left = model->window - 1;
+    attention_work(&causal, &seen);
+    struct attention_cost cost = cost_of(session, naive);
+    return cost.times * (roof_ns(cost.roofs, all.flops, all.bytes, cost.path) -
+                         roof_ns(cost.roofs, seen.flops, seen.bytes, cost.path));
 }
 
 /* ---- the whole run ---- */
@@ -408,6 +431,13 @@ static const struct advice_row rows[] = {
      .text = "The mask is causal (the softmax kernel says so), and all scores are computed: a fused kernel with "
              "is_causal skips the half that the mask hides.",
      .source = FLASH},
+    {.id = "window_skip", .lever = "skipping the keys beyond the model's window", .kind = ADVICE_NAIVE_ATTENTION,
+     .saved_ns = saved_by_window_skip,
+     .text = "Every layer of this model attends to a window of keys (sliding_window of its config.json), and there are more: "
+             "a fused kernel that knows the window (FlashAttention's window_size) neither computes nor reads what lies "
+             "beyond it, and the KV cache needn't hold it.",
+     .detail = "window {window}",
+     .source = "Jiang et al. 2023, Mistral 7B, arXiv:2310.06825"},
     {.id = "kv_8_bit", .lever = "an 8-bit KV cache", .kind = ADVICE_NAIVE_ATTENTION, .saved_ns = saved_by_8_bit_kv,
      .text = "Keys and values in 8 bits (fp8 KV cache): half the bytes where reading them is what takes the time, once "
              "the kernel is fused. Accuracy has to be checked.",

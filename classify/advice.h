@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What could be changed, and what that would save in this run: a const table walked over a session. A piece of advice is
  * given only where its precondition is a fact of the session and where it saves enough to matter; savings are at the
- * specification's roof, at most, overlap with each other, and never exceed the time that the GPU was busy. */
+ * specification's roof, at most, overlap with each other, and never exceed the time that the GPU was busy. What no trace
+ * tells, such as an attention's window, comes from a model that the user names (`report --predict`), or there is no advice. */
 #ifndef CLASSIFY_ADVICE_H
 #define CLASSIFY_ADVICE_H
 

@@ -349,6 +349,8 @@ struct session *session_open_with(const char *path, const struct session_options
     struct session *session = allocate(1, sizeof *session);
     struct session_merge merge = {.session = session};
     session->path = allocate_text(path);
+    if (options)
+        session->model = options->model;
     session->info.target_pid = session->info.started_realtime_ns = session->info.ended_realtime_ns = -1;
     bool readable = session_files_read(&merge, path, error) &&
                     session_peaks_apply(session, options ? options->peaks : NULL, error) &&

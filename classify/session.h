@@ -139,8 +139,16 @@ struct session_bad_file {
     bool newer_major;
 };
 
+/* What no trace tells: of the model that ran, as the user says with its config.json. */
+struct session_model {
+    int64_t query_heads, head_dim;
+    int64_t
+        window; /* keys that a row of every layer sees at most, its own included; 0: some layers see more, or not known */
+};
+
 struct session {
-    char *path; /* as session_open() was given it */
+    char *path;                 /* as session_open() was given it */
+    struct session_model model; /* zeros: none given */
     struct session_info info;
     bool simulated;
     struct held_clock_readings clocks; /* noted beside the run */
@@ -173,6 +181,7 @@ struct session_error {
 /* What else a session is classified by. */
 struct session_options {
     const struct peak_options *peaks; /* figures of --peak; NULL: none */
+    struct session_model model;       /* zeros: none given */
     const char *calibration_file;     /* NULL: what `rooftap calibrate` kept for the GPUs of the session, if anything */
 };
 

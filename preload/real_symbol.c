@@ -387,7 +387,7 @@ void *real_symbol_find(unsigned id, const void *near)
     return symbol;
 }
 
-void *real_symbol_ask(unsigned id, const void *near)
+void *real_symbol_ask_slowly(unsigned id, const void *near)
 {
     if (!atomic_load_explicit(&callers_matter, memory_order_acquire)) {
         void *known = real_symbol_known(id);

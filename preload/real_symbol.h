@@ -59,7 +59,15 @@ static inline __attribute__((always_inline)) void *real_symbol_get(unsigned id, 
 }
 
 /* A function that we only ask, of the library that NEAR is in. */
-void *real_symbol_ask(unsigned id, const void *near);
+void *real_symbol_ask_slowly(unsigned id, const void *near);
+static inline void *real_symbol_ask(unsigned id, const void *near)
+{
+    void *real = real_symbol_known(id);
+    if (__builtin_expect(
+            !real || atomic_load_explicit(&real_symbol_getters, memory_order_acquire) == GETTERS_PER_LIBRARY, 0))
+        real = real_symbol_ask_slowly(id, near);
+    return real;
+}
 
 /* Which library a function belongs to by its name, or a library is by its DT_SONAME: a number that both agree on; -1: none
  * of those that we know. */

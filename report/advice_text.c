@@ -186,6 +186,12 @@ static void word_bytes_fused(const struct session *session, size_t index, FILE *
     print_bytes(session->naive_attention[index].bytes_fused, out);
 }
 
+static void word_window(const struct session *session, size_t index, FILE *out)
+{
+    (void)index;
+    print_size(session->model.window, out);
+}
+
 static void word_prefill_steps(const struct session *session, size_t index, FILE *out)
 {
     char text[FORMAT_BYTES];
@@ -227,6 +233,7 @@ static const struct word words[] = {
     {"idle",            ADVICE_DEVICE,          word_idle},
     {"bytes",           ADVICE_NAIVE_ATTENTION, word_bytes},
     {"bytes_fused",     ADVICE_NAIVE_ATTENTION, word_bytes_fused},
+    {"window",          ADVICE_NAIVE_ATTENTION, word_window},
     {"prefill_steps",   ADVICE_RUN,             word_prefill_steps},
     {"decode_steps",    ADVICE_RUN,             word_decode_steps},
 };

@@ -272,16 +272,18 @@ static void print_verdict_of(const struct predict_step *step, FILE *out)
 {
     char low[FORMAT_BYTES], high[FORMAT_BYTES];
     struct predict_range time = step->seconds[PREDICT_SPECIFICATION];
+    struct predict_range tokens = step->tokens_per_second[PREDICT_SPECIFICATION];
     bool compute = step->compute_share > step->memory_share;
     if (isnan(time.high)) {
         fputs("not known, since a roof is not", out);
         return;
     }
-    fputs(format_duration(low, time.low * 1e9), out);
-    if (time.low != time.high)
-        fprintf(out, " to %s", format_duration(high, time.high * 1e9));
+    format_duration(low, time.low * 1e9);
+    format_duration(high, time.high * 1e9);
+    fprintf(out, strcmp(low, high) ? "%s to %s" : "%s", low, high);
     fprintf(out, "%s at the roof, ", step->phase == PREDICT_DECODE ? " a step" : "");
-    print_range(out, step->tokens_per_second[PREDICT_SPECIFICATION], 1, 0, "tokens/s");
+    fprintf(out, round(tokens.low) == round(tokens.high) ? "%.0f tokens/s" : "%.0f to %.0f tokens/s", tokens.low,
+            tokens.high);
     if (!isnan(step->memory_share))
         fprintf(out, ", %s %% %s-bound", format_share(low, compute ? step->compute_share : step->memory_share),
                 bound_name(compute ? BOUND_COMPUTE : BOUND_MEMORY));
@@ -309,7 +311,7 @@ static void print_verdict(const struct predict *predict, FILE *out)
     if (isnan(predict->memory_bytes))
         fputs("; the GPU's memory is not known\n", out);
     else
-        fprintf(out, " of %.1f: %s\n", predict->memory_bytes / 1e9, fit_text(predict));
+        fprintf(out, " of %.1f GB: %s\n", predict->memory_bytes / 1e9, fit_text(predict));
 }
 
 static void print_step(const struct predict *predict, const struct predict_step *step, FILE *out)

@@ -170,16 +170,27 @@ static int show(const struct session *session, const struct books *books, const 
     return status;
 }
 
+/* BOOKS may be NULL. A window counts only where every layer has it: attention of one shape may be any layer's. */
+static struct session_model model_of(const struct books *books)
+{
+    if (!books)
+        return (struct session_model){0};
+    const struct model_config *config = &books->config;
+    bool everywhere = config->window > 0 && books->geometry.window_layers == config->layers;
+    return (struct session_model){config->query_heads, config->head_dim, everywhere ? config->window : 0};
+}
+
 int report_command(const struct report_options *options, FILE *out, FILE *err)
 {
     struct session_error error;
     struct model_error model_error;
-    const struct session_options how = {.peaks = options->peaks, .calibration_file = options->calibration_file};
     struct books *books = options->config ? books_open(options->config, options->model, &model_error) : NULL;
     if (options->config && !books) {
         complain(err, model_error.text);
         return REPORT_EXIT_BAD;
     }
+    const struct session_options how = {
+        .peaks = options->peaks, .calibration_file = options->calibration_file, .model = model_of(books)};
     struct session *session = session_open_with(options->session_folder, &how, &error);
     if (!session) {
         complain(err, error.text);

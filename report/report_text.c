@@ -170,6 +170,17 @@ static void print_all(const struct column_source *source, const struct view *vie
     wrapped_text_end(&wrapped);
 }
 
+/* The model's own advice with it: its window is what only the books know. */
+static void print_books(const struct session *session, const struct view *view, const struct advice_list *advice,
+                        FILE *out)
+{
+    struct wrapped_text wrapped;
+    books_text_print(view->books, session, view, out);
+    FILE *text = wrapped_text_begin(&wrapped, view->width, FOOTER_INDENT, out);
+    advice_text_print(session, advice, text);
+    wrapped_text_end(&wrapped);
+}
+
 static void print_skinny(const struct column_source *source, const struct view *view, FILE *out)
 {
     if (skinny_any(source->session))
@@ -185,7 +196,7 @@ bool report_text(const struct session *session, const struct view *view, FILE *o
     print_simulated(session, view, out);
     print_verdict(session, view, &advice, out);
     if (view->books)
-        books_text_print(view->books, session, view, out);
+        print_books(session, view, &advice, out);
     else if (view->skinny)
         print_skinny(&source, view, out);
     else

@@ -36,8 +36,10 @@ static unsigned domain_size(CUpti_CallbackDomain domain)
         return CUPTI_CBID_SYNCHRONIZE_SIZE;
     case CUPTI_CB_DOMAIN_NVTX:
         return CUPTI_CBID_NVTX_SIZE;
+#if CUPTI_API_VERSION >= 20
     case CUPTI_CB_DOMAIN_STATE:
         return CUPTI_CBID_STATE_SIZE;
+#endif
     default:
         return 0;
     }

@@ -8,6 +8,10 @@ import pathlib
 import re
 import sys
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import cuda_headers  # noqa: E402
+
 
 def table(name, rows):
     lines = [f"const struct callback_name {name}[] = {{"]
@@ -24,8 +28,10 @@ def enumerators(text, prefix):
 def main():
     include, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     implemented = set()
+    version = cuda_headers.version(include, "cupti_version.h", "CUPTI_API_VERSION")
     for source in sys.argv[3:]:
-        implemented |= set(re.findall(r"^CUptiResult CUPTIAPI (cupti\w+)\(", pathlib.Path(source).read_text(), re.M))
+        text = cuda_headers.without_other_versions(pathlib.Path(source).read_text(), "CUPTI_API_VERSION", version)
+        implemented |= set(re.findall(r"^CUptiResult CUPTIAPI (cupti\w+)\(", text, re.M))
     declared = set()
     for header in sorted(include.glob("cupti*.h")):
         text = header.read_text(errors="replace")

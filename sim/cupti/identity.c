@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* What cuptiGetVersion of the CUPTI package of that CUDA version answers. */
-enum { VERSION = SIM_CUDA_MAJOR >= 13 ? 130001 : 26 };
+enum { VERSION = CUPTI_API_VERSION };
 
 static __thread CUptiResult last_error;
 
@@ -54,6 +54,7 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **text)
     return CUPTI_SUCCESS;
 }
 
+#if CUPTI_API_VERSION >= 20
 CUptiResult CUPTIAPI cuptiGetErrorMessage(CUptiResult result, const char **text)
 {
     const char *name = result_name(result);
@@ -64,6 +65,7 @@ CUptiResult CUPTIAPI cuptiGetErrorMessage(CUptiResult result, const char **text)
     *text = name;
     return CUPTI_SUCCESS;
 }
+#endif
 
 CUptiResult CUPTIAPI cuptiGetContextId(CUcontext context, uint32_t *id)
 {
@@ -123,6 +125,7 @@ CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t *id)
     return CUPTI_SUCCESS;
 }
 
+#if CUPTI_API_VERSION >= 21
 CUptiResult CUPTIAPI cuptiGetGraphExecId(CUgraphExec exec, uint32_t *id)
 {
     DOOR();
@@ -131,6 +134,7 @@ CUptiResult CUPTIAPI cuptiGetGraphExecId(CUgraphExec exec, uint32_t *id)
     *id = simgpu_exec_id((const struct simgpu_exec *)exec);
     return CUPTI_SUCCESS;
 }
+#endif
 
 /* Detaches: no callbacks, no kinds, and the core no longer tells us. What was recorded is delivered first. */
 CUptiResult CUPTIAPI cuptiFinalize(void)

@@ -93,7 +93,9 @@ static void put_context(uint32_t id)
     record.deviceId = SIM_DEVICE_ID;
     record.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
     record.nullStreamId = (uint16_t)simgpu_stream_id(simgpu_stream_of(NULL, 0));
+#if CUPTI_API_VERSION >= 26
     record.numMultiprocessors = (uint16_t)simgpu_device()->sm_count;
+#endif
     buffers_put(&record, sizeof record);
 }
 
@@ -202,7 +204,9 @@ static void put_memcpy(const struct simgpu_activity *activity)
     record.correlationId = records_correlation(activity->correlation_id);
     record.graphNodeId = activity->graph_node_id;
     record.graphId = activity->graph_id;
+#if CUPTI_API_VERSION >= 26
     record.copyCount = 1;
+#endif
     buffers_put(&record, sizeof record);
 }
 
@@ -344,6 +348,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
     return result_done(switch_kind(kind, true));
 }
 
+#if CUPTI_API_VERSION >= 23
 static CUptiResult switch_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, bool on)
 {
     bool was;
@@ -370,6 +375,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_
     DOOR();
     return result_done(switch_api(CUPTI_CB_DOMAIN_RUNTIME_API, cbid, enable));
 }
+#endif
 
 void records_disable_all(void)
 {

@@ -13,16 +13,25 @@
 #include <stdint.h>
 
 /* The newest record structs of this CUDA version, which are the only ones that its CUPTI makes. */
-#if SIM_CUDA_MAJOR >= 13
+#if CUPTI_API_VERSION >= 130001
 #define KERNEL_RECORD  CUpti_ActivityKernel10
 #define CONTEXT_RECORD CUpti_ActivityContext3
-#else
+#define MEMCPY_RECORD  CUpti_ActivityMemcpy6
+#define DEVICE_RECORD  CUpti_ActivityDevice5
+#elif CUPTI_API_VERSION >= 26
 #define KERNEL_RECORD  CUpti_ActivityKernel9
 #define CONTEXT_RECORD CUpti_ActivityContext3
+#define MEMCPY_RECORD  CUpti_ActivityMemcpy6
+#define DEVICE_RECORD  CUpti_ActivityDevice5
+#elif CUPTI_API_VERSION == 18
+#define KERNEL_RECORD  CUpti_ActivityKernel8
+#define CONTEXT_RECORD CUpti_ActivityContext
+#define MEMCPY_RECORD  CUpti_ActivityMemcpy5
+#define DEVICE_RECORD  CUpti_ActivityDevice4
+#else
+#error "which are the newest records of this CUPTI?"
 #endif
-#define MEMCPY_RECORD   CUpti_ActivityMemcpy6
 #define MEMSET_RECORD   CUpti_ActivityMemset4
-#define DEVICE_RECORD   CUpti_ActivityDevice5
 #define API_RECORD      CUpti_ActivityAPI
 #define EXTERNAL_RECORD CUpti_ActivityExternalCorrelation
 

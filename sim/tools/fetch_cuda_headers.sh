@@ -11,8 +11,10 @@ case $major in
 13) packages="nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88 nvidia-cuda-cupti==13.0.85" ;;
 # CUDA 12 has its crt/ folder in the compiler's package only, far over 20 MB; what is used of it didn't change.
 12) packages="nvidia-cuda-runtime-cu12==12.8.90 nvidia-cuda-crt==13.0.88 nvidia-cuda-cupti-cu12==12.8.90" ;;
+# For the oldest CUPTI alone.
+11) packages="nvidia-cuda-runtime-cu11==11.8.89 nvidia-cuda-crt==13.0.88 nvidia-cuda-cupti-cu11==11.8.87" ;;
 *)
-    echo "fetch_cuda_headers.sh: no header packages known for CUDA $major, expected 12 or 13" >&2
+    echo "fetch_cuda_headers.sh: no header packages known for CUDA $major, expected 11, 12 or 13" >&2
     exit 2
     ;;
 esac

@@ -229,6 +229,23 @@ static void scene_kv(bool holds)
         .times = 1, .batch = 32, .l_q = 1, .l_k = 4096, .d = 128, .d_v = 128, .bytes_fused = 32 * 4096.0 * 256 * 2};
 }
 
+/* One row of 32 heads, 4096 keys of 128 + 128 elements of 2 bytes, of which the model's window is 1024: 67.1 MB, of which three
+ * quarters needn't be read; FLOPs are 1/100 of that. */
+static void scene_window(bool holds)
+{
+    scene_kv(true);
+    struct operator_row *values = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 1e6, 50000);
+    operators[0].work.model = gemm_plain(1, 4096, 128, 16);
+    values->work.model = gemm_plain(1, 128, 4096, 16);
+    for (int i = 0; i < 2; i++) {
+        operators[i].work.model.batch = 32;
+        for (int operand = 0; operand < GEMM_OPERANDS; operand++)
+            operators[i].work.model.operand[operand].matrices = 32;
+    }
+    naive.output = 1;
+    session.model = (struct session_model){.query_heads = 32, .head_dim = 128, .window = holds ? 1024 : 4096};
+}
+
 static void scene_shared(bool holds)
 {
     scene_kv(true);
@@ -266,6 +283,7 @@ static const struct {
     {"idle_gaps", scene_idle, BUSY_NS},
     {"fused_attention", scene_naive, 15000},
     {"causal_skip", scene_causal, 21474.83648 * 1023 / 2048},
+    {"window_skip", scene_window, 32 * 3072.0 * 256 * 2 / 1000},
     {"kv_8_bit", scene_kv, 33554.432},
     {"shared_kv", scene_shared, 33554.432},
     {"chunked_prefill", scene_chunked, 360000},
@@ -365,6 +383,22 @@ static void test_attention_by_name_alone(void **state)
     struct advice_list list = advice_find(&session);
     assert_int_equal(list.count, 0);
     advice_free(&list);
+}
+
+/* Without a model, of another head dimension, or with rows of several heads in one matrix there is no window. */
+static void test_window_needs_its_model(void **state)
+{
+    (void)state;
+    reset();
+    scene_window(true);
+    session.model = (struct session_model){0};
+    assert_true(saved_by("window_skip") == 0);
+    session.model = (struct session_model){.query_heads = 32, .head_dim = 64, .window = 1024};
+    assert_true(saved_by("window_skip") == 0);
+    session.model = (struct session_model){.query_heads = 128, .head_dim = 128, .window = 1024};
+    assert_true(saved_by("window_skip") > 0);
+    naive.l_q = operators[0].work.model.m = operators[1].work.model.m = 4; /* 4 heads on each of 32 */
+    assert_true(saved_by("window_skip") == 0);
 }
 
 /* Prefill alone has no cache; FMA units ask for no alignment. */
@@ -548,15 +582,25 @@ static void test_verdict_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_fires_and_is_silent), cmocka_unit_test(test_every_row_has_a_scene),
-        cmocka_unit_test(test_ranked_and_bounded),       cmocka_unit_test(test_what_rides_in_chunks),
-        cmocka_unit_test(test_attention_of_replays),     cmocka_unit_test(test_attention_by_name_alone),
-        cmocka_unit_test(test_idle_of_a_simulated_gpu),  cmocka_unit_test(test_untimed),
-        cmocka_unit_test(test_4_bit_where_8_do),         cmocka_unit_test(test_kinds_that_do_not_apply),
-        cmocka_unit_test(test_far_and_starved),          cmocka_unit_test(test_no_roof),
-        cmocka_unit_test(test_start_up_is_not_claimed),  cmocka_unit_test(test_both_ways_to_tensor_cores),
-        cmocka_unit_test(test_verdict_of_a_bound_run),   cmocka_unit_test(test_verdict_of_unknown_kernels),
-        cmocka_unit_test(test_verdict_of_a_waiting_gpu), cmocka_unit_test(test_verdict_without_times),
+        cmocka_unit_test(test_each_fires_and_is_silent),
+        cmocka_unit_test(test_every_row_has_a_scene),
+        cmocka_unit_test(test_ranked_and_bounded),
+        cmocka_unit_test(test_what_rides_in_chunks),
+        cmocka_unit_test(test_attention_of_replays),
+        cmocka_unit_test(test_attention_by_name_alone),
+        cmocka_unit_test(test_idle_of_a_simulated_gpu),
+        cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_4_bit_where_8_do),
+        cmocka_unit_test(test_kinds_that_do_not_apply),
+        cmocka_unit_test(test_far_and_starved),
+        cmocka_unit_test(test_no_roof),
+        cmocka_unit_test(test_window_needs_its_model),
+        cmocka_unit_test(test_start_up_is_not_claimed),
+        cmocka_unit_test(test_both_ways_to_tensor_cores),
+        cmocka_unit_test(test_verdict_of_a_bound_run),
+        cmocka_unit_test(test_verdict_of_unknown_kernels),
+        cmocka_unit_test(test_verdict_of_a_waiting_gpu),
+        cmocka_unit_test(test_verdict_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
