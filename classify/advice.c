@@ -169,9 +169,8 @@ static double unexplained_ns(const struct session *session, const struct operato
         return NAN;
     if (!(op->roofline.flags & ROOFLINE_STARVED))
         return above_roof_ns(op) - start_up;
-    double filled_ns =
-        (double)op->executions *
-        roof_blocks_ns(session, op->device, op->work.path, (double)op->widest_blocks, op->work.flops, op->work.bytes);
+    double filled_ns = (double)op->executions * roof_blocks_ns(session, op->device, op->work.path, (double)op->blocks,
+                                                               op->work.flops, op->work.bytes);
     return (double)op->time_ns > FAR_TIMES * filled_ns ? (double)op->time_ns - filled_ns - start_up : NAN;
 }
 

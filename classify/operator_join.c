@@ -301,12 +301,12 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     if (duration < row->shortest_ns)
         row->shortest_ns = duration;
     uint64_t blocks = blocks_of(kernel);
-    if (blocks >= row->widest_blocks) {
-        row->widest_blocks = blocks;
-        row->widest_name_id = kernel->name_id;
-    }
-    if (of_call)
+    if (of_call) {
+        grid_times_add(&join->grid_times, (uint32_t)(row - join->rows), kernel->name_id, blocks, duration);
         count_execution(row, kernel);
+    } else if (blocks > row->widest_blocks) {
+        row->widest_blocks = blocks;
+    }
 }
 
 static void add_copy(struct operator_join *join, const struct trace_copy *copy)
@@ -394,6 +394,7 @@ void operator_join_close(struct operator_join *join)
     free(join->signatures);
     group_lists_free(&join->groups);
     free(join->rows);
+    grid_times_free(&join->grid_times);
     free(join->launches);
     free(join->devices);
     free(join->entries);

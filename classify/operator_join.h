@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "classify/call_sequence.h"
+#include "classify/grid_times.h"
 #include "classify/group_lists.h"
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
@@ -47,8 +48,7 @@ struct joined_kernels {
     uint64_t id;
     uint64_t kernels, time_ns;
     uint64_t shortest_ns;
-    uint64_t widest_blocks; /* blocks of the widest kernel, and its name */
-    uint64_t widest_name_id;
+    uint64_t widest_blocks;               /* of a kernel by name; a call's are in grid_times, by number of the row */
     uint64_t executions;                  /* calls (graph replays counted) that these kernels belong to */
     uint64_t recent[JOINED_RECENT_CALLS]; /* the last ones: kernels of streams side by side interleave */
     unsigned recent_next;
@@ -92,6 +92,7 @@ struct operator_join {
     uint64_t groups_block;
     struct joined_kernels *rows;
     size_t row_count, row_capacity;
+    struct grid_times grid_times; /* of the rows of calls */
     struct index_map row_map;
     struct joined_launches *launches;
     size_t launch_count, launch_capacity;

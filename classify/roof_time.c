@@ -66,7 +66,7 @@ double roof_fill(double blocks, int32_t sm_count)
 
 double roof_fill_of_operator(const struct session *session, const struct operator_row *op)
 {
-    return op->persistent ? NAN : roof_fill((double)op->widest_blocks, roof_sm_count(session, op->device));
+    return op->persistent ? NAN : roof_fill((double)op->blocks, roof_sm_count(session, op->device));
 }
 
 double roof_replays(const struct operator_row *op)

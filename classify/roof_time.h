@@ -27,7 +27,7 @@ int32_t roof_sm_count(const struct session *session, int device); /* negative: n
 /* What BLOCKS on SM_COUNT SMs can use of the compute peak: min(1, G/S), past whole waves G/(S ceil(G/S)). */
 double roof_fill(double blocks, int32_t sm_count);
 
-/* Of the operator's widest kernel; NAN: persistent, no grid, or no number of SMs. */
+/* Of the kernel that took most of the operator's time; NAN: persistent, no grid, or no number of SMs. */
 double roof_fill_of_operator(const struct session *session, const struct operator_row *op);
 
 /* Executions by call, where graphs replayed what was called once; at least 1. */

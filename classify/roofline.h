@@ -81,7 +81,7 @@ struct roofline_input {
     uint64_t kernels;      /* timed ones; 0: no time is known */
     double time_ns;        /* of all their kernels */
     double floor_ns;       /* what an empty kernel takes; NAN: not known */
-    uint64_t blocks;       /* of the widest kernel; 0: not known */
+    uint64_t blocks;       /* of the kernel that took most of the time; 0: not known */
     bool persistent;       /* such a kernel launches about one block an SM whatever the work: no claim */
     int32_t sm_count;      /* of the device; not above 0: not known */
     double bandwidth_fill; /* share of the bandwidth that so many blocks draw, as calibrated; not above 0: not known */

@@ -93,7 +93,7 @@ static void classify_operator(const struct session *session, struct operator_row
     op->flops = op->bytes = op->t_roof_ns = NAN;
     op->rows_at_ridge = NAN;
     op->bandwidth_fill = device && device->calibration && !op->persistent
-                             ? calibration_fill_of_bandwidth(device->calibration, (double)op->widest_blocks)
+                             ? calibration_fill_of_bandwidth(device->calibration, (double)op->blocks)
                              : NAN;
     struct roofline_input input = {
         .flops = NAN,
@@ -102,7 +102,7 @@ static void classify_operator(const struct session *session, struct operator_row
         .kernels = op->kernels,
         .time_ns = op->kernels ? (double)op->time_ns : NAN,
         .floor_ns = device ? device->floor_ns : NAN,
-        .blocks = op->widest_blocks,
+        .blocks = op->blocks,
         .persistent = op->persistent,
         .bandwidth_fill = op->bandwidth_fill,
         .sm_count = device && device->described ? device->facts.sm_count : TRACE_UNKNOWN,
@@ -323,6 +323,7 @@ static void conclude(struct session_merge *merge)
             held_clock_of(&session->clocks, &session->devices[i].facts, session->devices[i].intervals);
         session->coverage.copies += session->devices[i].copies;
     }
+    session_merge_find_grids(merge);
     for (size_t i = 0; i < session->operator_count; i++) {
         name_operator(merge, i);
         classify_operator(session, &session->operators[i]);

@@ -91,8 +91,8 @@ struct operator_row {
     uint64_t executions; /* calls that TIME_NS covers; graph replays count */
     bool timed;          /* some process could have timed it */
     uint64_t kernels, time_ns;
-    uint64_t widest_blocks;
-    bool persistent;
+    uint64_t blocks; /* of a call's kernel that took most of its time; of a kernel by name the most; 0: not known */
+    bool persistent; /* that kernel is, by its name */
     double bandwidth_fill; /* share of the bandwidth that so many blocks can draw, as calibrated; NAN: not known */
     double flops, bytes, t_roof_ns; /* of all calls */
     double share;                   /* of the kernel time of all devices; NAN without any */

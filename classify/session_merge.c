@@ -132,16 +132,29 @@ static void add_calls(struct operator_row *op, uint64_t part, uint64_t all, cons
         op->phase_calls[p] += part == all ? phases[p] : (uint64_t)((double)phases[p] * ((double)part / (double)all));
 }
 
-static void add_kernels(struct operator_row *op, const struct joined_kernels *row, const struct name_pool *names)
+static void add_kernels(struct operator_row *op, const struct joined_kernels *row)
 {
     op->timed = true;
     op->kernels += row->kernels;
     sum_add(&op->time_ns, row->time_ns);
     op->executions += row->executions;
-    if (row->widest_blocks >= op->widest_blocks)
-        op->widest_blocks = row->widest_blocks;
-    /* Names may stand in a block that comes later, but always in this process's file, which is read whole by now. */
-    op->persistent |= kernel_is_persistent(name_pool_find(names, row->widest_name_id));
+    if (!op->of_call && row->widest_blocks > op->blocks)
+        op->blocks = row->widest_blocks;
+}
+
+/* Names may stand in a block that comes later, but every file is read whole by now. */
+void session_merge_find_grids(struct session_merge *merge)
+{
+    struct session *session = merge->session;
+    const struct grid_time **longest = grid_times_longest(&merge->grid_times, session->operator_count);
+    for (size_t i = 0; i < session->operator_count; i++) {
+        struct operator_row *op = &session->operators[i];
+        if (longest[i])
+            op->blocks = longest[i]->blocks;
+        uint64_t name_id = longest[i] ? longest[i]->name_id : merge->operator_name_ids[i];
+        op->persistent = kernel_is_persistent(name_pool_find(&merge->names, name_id));
+    }
+    free(longest);
 }
 
 /* A kernel that nobody named might be a GEMM: it does not set the floor. */
@@ -177,6 +190,8 @@ static int device_of_ordinal(const struct operator_join *join, const int *device
 /* Kernels first: they know their device. */
 static void merge_kernels(struct session_merge *merge, struct operator_join *join, const int *device_of)
 {
+    const struct grid_time **longest = grid_times_longest(&join->grid_times, join->row_count);
+    uint32_t *operator_of_row = allocate(join->row_count, sizeof *operator_of_row);
     for (size_t i = 0; i < join->row_count; i++) {
         const struct joined_kernels *row = &join->rows[i];
         int device = device_of_ordinal(join, device_of, row->ordinal);
@@ -184,14 +199,21 @@ static void merge_kernels(struct session_merge *merge, struct operator_join *joi
         struct operator_row *op;
         if (signature != INDEX_MAP_NONE)
             op = operator_of_call(merge, join, &join->signatures[signature], device);
-        else /* also where the call's record was lost: the widest kernel's name is what is left */
-            op = operator_at(merge, row->of_call ? row->widest_name_id : row->id, device, false);
-        add_kernels(op, row, &merge->names);
+        else /* also where the call's record was lost: the longest kernel's name is what is left */
+            op = operator_at(merge, row->of_call ? longest[i]->name_id : row->id, device, false);
+        add_kernels(op, row);
+        operator_of_row[i] = (uint32_t)(op - merge->session->operators);
         if (device >= 0 && sets_floor(merge, row)) {
             double *floor_ns = &merge->session->devices[device].floor_ns;
             *floor_ns = isnan(*floor_ns) ? (double)row->shortest_ns : fmin(*floor_ns, (double)row->shortest_ns);
         }
     }
+    for (size_t i = 0; i < join->grid_times.count; i++) {
+        const struct grid_time *grid = &join->grid_times.grids[i];
+        grid_times_add(&merge->grid_times, operator_of_row[grid->owner], grid->name_id, grid->blocks, grid->time_ns);
+    }
+    free(operator_of_row);
+    free(longest);
 }
 
 /* A call's record names no device. Where a process used one only, it is that one; else the calls whose kernels were seen
@@ -313,6 +335,7 @@ void session_merge_free(struct session_merge *merge)
     index_map_free(&merge->operator_map);
     index_map_free(&merge->traces);
     sequence_merge_free(&merge->sequences);
+    grid_times_free(&merge->grid_times);
     free(merge->operator_name_ids);
     *merge = (struct session_merge){0};
 }

@@ -14,11 +14,15 @@ struct session_merge {
     struct index_map traces;     /* by process_id_hash, which no two traces share: index of the process */
     uint64_t *operator_name_ids; /* of each operator; 0 for calls */
     size_t operator_name_capacity;
+    struct grid_times grid_times; /* of calls, by number of the operator */
     struct sequence_merge sequences;
 };
 
 /* Adds what JOIN holds, and takes its intervals. TIMED: this process's kernels could be timed. */
 void session_merge_add(struct session_merge *merge, struct operator_join *join, bool timed);
+
+/* After the last one, before operators are moved: which kernel's grid each call is judged by. */
+void session_merge_find_grids(struct session_merge *merge);
 
 /* Index in the session's operators of the row of a call; made on first use. */
 size_t session_merge_operator_of_call(struct session_merge *merge, const struct operator_join *join,

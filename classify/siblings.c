@@ -19,7 +19,7 @@ static void find_fill(const struct session *session, struct sibling_group *group
         sm_count = roof_sm_count(session, op->device);
         flops += op->work.flops;
         filled += op->work.flops / roof_fill_of_operator(session, op);
-        blocks += (double)op->widest_blocks;
+        blocks += (double)op->blocks;
     }
     group->fill = flops / filled;
     group->fill_fused = isnan(group->fill) ? NAN : roof_fill(blocks, sm_count);

@@ -213,7 +213,7 @@ static void find_ridge(const struct session *session, struct weight_row *weight)
 static void find_fill(const struct session *session, struct weight_row *weight)
 {
     const struct operator_row *longest = operator_at(session, weight, 0);
-    weight->blocks = longest->widest_blocks;
+    weight->blocks = longest->blocks;
     weight->sm_count = roof_sm_count(session, weight->device);
     weight->fill = roof_fill_of_operator(session, longest);
     weight->bandwidth_fill = longest->bandwidth_fill;
@@ -270,7 +270,7 @@ static double split_ns(const struct session *session, const struct weight_row *w
                        double splits)
 {
     double sums = (double)op->work.m * (double)op->work.n * (double)op->work.batch * PARTIAL_SUM_BYTES * 2;
-    return roof_blocks_ns(session, weight->device, weight->path, splits * (double)op->widest_blocks, op->work.flops,
+    return roof_blocks_ns(session, weight->device, weight->path, splits * (double)op->blocks, op->work.flops,
                           op->work.bytes + splits * sums);
 }
 
@@ -298,10 +298,10 @@ static double best_split_ns(const struct session *session, const struct weight_r
                             const struct operator_row *op)
 {
     const struct calibration *calibration = weight->device >= 0 ? session->devices[weight->device].calibration : NULL;
-    double low = 2, high = fmin(floor(weight->sm_count / (double)op->widest_blocks), (double)op->work.k);
+    double low = 2, high = fmin(floor(weight->sm_count / (double)op->blocks), (double)op->work.k);
     double best = INFINITY;
     for (int i = 0; calibration && i < calibration->point_count && low <= high; i++) {
-        double end = fmin(high, floor((double)calibration->points[i].blocks / (double)op->widest_blocks));
+        double end = fmin(high, floor((double)calibration->points[i].blocks / (double)op->blocks));
         best = fmin(best, best_between(session, weight, op, low, end));
         low = fmax(low, end + 1);
     }
@@ -318,13 +318,13 @@ static double saved_by_splitting(const struct session *session, const struct wei
         const struct operator_row *op = operator_at(session, weight, i);
         if (op->persistent)
             continue;
-        if (!op->widest_blocks)
+        if (!op->blocks)
             return NAN;
         judged = true;
-        if (op->widest_blocks >= (uint64_t)weight->sm_count)
+        if (op->blocks >= (uint64_t)weight->sm_count)
             continue;
-        double now = roof_blocks_ns(session, weight->device, weight->path, (double)op->widest_blocks, op->work.flops,
-                                    op->work.bytes);
+        double now =
+            roof_blocks_ns(session, weight->device, weight->path, (double)op->blocks, op->work.flops, op->work.bytes);
         double best = fmin(now, best_split_ns(session, weight, op));
         saved += bounded_by_time(op, (double)executions_of(op) * (now - best));
     }

@@ -278,7 +278,7 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "calls", json_value_count_if(op->calls_known, op->calls));
     json_value_set(object, "executions", json_value_count_if(op->of_call && op->timed, op->executions));
     json_value_set(object, "kernels", json_value_count_if(op->timed, op->kernels));
-    json_value_set(object, "blocks", json_value_count_if(op->widest_blocks, op->widest_blocks));
+    json_value_set(object, "blocks", json_value_count_if(op->blocks, op->blocks));
     json_value_set(object, "bandwidth_fill", json_value_real(op->bandwidth_fill));
     json_value_set(object, "time_ns", json_value_count_if(op->timed && op->kernels, op->time_ns));
     json_value_set(object, "share", op->timed && op->kernels ? json_value_real(op->share) : json_null());

@@ -188,7 +188,7 @@ static void scene_far(bool holds)
 {
     struct operator_row *op = add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 1e6, 50000);
     op->roofline.flags = holds ? ROOFLINE_FAR_FROM_ROOF : ROOFLINE_FAR_FROM_ROOF | ROOFLINE_STARVED;
-    op->widest_blocks = 10;
+    op->blocks = 10;
 }
 
 /* 10 kernels of 2 us, or of 4.1, beside a floor of 2 us. */
@@ -456,7 +456,7 @@ static void test_far_and_starved(void **state)
     (void)state;
     reset();
     scene_far(false);
-    operators[0].widest_blocks = 75;
+    operators[0].blocks = 75;
     assert_float_equal(saved_by("far_from_roof"), 50000 - 10000 / 0.75 - 10000, 1e-3);
 }
 

@@ -68,7 +68,7 @@ static struct operator_row product(int64_t m, int64_t n, int64_t k, int64_t batc
         .kernels = executions,
         .timed = true,
         .time_ns = executions * t_ns,
-        .widest_blocks = blocks,
+        .blocks = blocks,
     };
     work_of_signature(&s, NULL, &op.work);
     op.share = (double)op.time_ns / 1e9;
