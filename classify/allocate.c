@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command ends where memory does, so that no caller has a half-made result to check for. */
 #include "classify/allocate.h"
 
 #include <stdint.h>

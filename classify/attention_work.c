@@ -201,29 +201,9 @@ bool attention_of_gemms(const struct gemm_model *scores, const struct gemm_model
 
 /* ---- closed forms ---- */
 
-double attention_decode_intensity_kv(double g, double kv_bytes)
-{
-    return 2 / kv_bytes * g;
-}
-
-double attention_decode_intensity(double g, double bytes, double context)
-{
-    return 2 / bytes * g * context / (context + g);
-}
-
-double attention_prefill_intensity_kv(double g, double kv_bytes, double length, bool causal)
-{
-    return (causal ? 1 : 2) * g * length / kv_bytes;
-}
-
 double attention_ridge_length_kv(double g, double kv_bytes, double ridge, bool causal)
 {
     return kv_bytes * ridge / (g * (causal ? 1 : 2));
-}
-
-double attention_prefill_intensity(double g, double kv_bytes, double q_bytes, double o_bytes, double length)
-{
-    return 2 * g * length / (2 * kv_bytes + g * (q_bytes + o_bytes));
 }
 
 double attention_ridge_length(double g, double kv_bytes, double q_bytes, double o_bytes, double ridge)

@@ -96,13 +96,10 @@ bool attention_of_gemms(const struct gemm_model *scores, const struct gemm_model
 
 /* ---- closed forms, for tables; b in bytes an element, g = n_q / n_kv, R in FLOP/byte; d = d_v ---- */
 
-double attention_decode_intensity_kv(double g, double kv_bytes);           /* (2/b) g, whatever the context */
-double attention_decode_intensity(double g, double bytes, double context); /* (2/b) g S / (S + g) */
-double attention_prefill_intensity_kv(double g, double kv_bytes, double length,
-                                      bool causal); /* g L / b, L^2/2 pairs; 2 g L / b */
-double attention_ridge_length_kv(double g, double kv_bytes, double ridge, bool causal); /* b R / g; half of it */
-/* Compulsory, causal, L^2/2 pairs: 2 g L / (2 b_kv + g (b_q + b_o)), with one size (L/b) g / (g + 1); and its inverse. */
-double attention_prefill_intensity(double g, double kv_bytes, double q_bytes, double o_bytes, double length);
+/* Length at which a prefill's intensity is RIDGE, which it grows in proportion to. By KV bytes, L^2/2 pairs: b R / g; unmasked
+ * half of it. */
+double attention_ridge_length_kv(double g, double kv_bytes, double ridge, bool causal);
+/* Compulsory, causal, L^2/2 pairs: R (2 b_kv + g (b_q + b_o)) / 2 g, with one size b R (g + 1) / g. */
 double attention_ridge_length(double g, double kv_bytes, double q_bytes, double o_bytes, double ridge);
 /* bound of naive attention, (d + d_v) / (b_score + b_probability), with one size d/b */
 double attention_naive_cap(double d, double d_v, double score_bytes, double probability_bytes);

@@ -146,23 +146,6 @@ void gemm_work(const struct gemm_model *model, struct gemm_work *work)
     work->dominant = dominant_of(work);
 }
 
-void gemm_work_of_groups(const struct gemm_model *groups, size_t count, struct gemm_work *work)
-{
-    *work = (struct gemm_work){.intensity = NAN, .flops_per_row = NAN, .bytes_per_row = NAN, .bytes_fixed = NAN};
-    for (size_t i = 0; i < count; i++) {
-        struct gemm_work of_group;
-        gemm_work(&groups[i], &of_group);
-        work->flops += of_group.flops;
-        work->bytes += of_group.bytes;
-        for (int operand = 0; operand < GEMM_OPERANDS; operand++)
-            work->operand_bytes[operand] += of_group.operand_bytes[operand];
-        work->bias_bytes += of_group.bias_bytes;
-        work->aux_bytes += of_group.aux_bytes;
-    }
-    if (work->bytes > 0)
-        work->intensity = work->flops / work->bytes;
-}
-
 /* ---- the ridge ---- */
 
 /* What one more row adds to an operand of the rows, averaged over blocks of scales. */

@@ -73,10 +73,6 @@ struct gemm_work {
 
 void gemm_work(const struct gemm_model *model, struct gemm_work *work);
 
-/* Groups of one grouped call, each a model of its own. Idle ones (no rows, no copies) add nothing; one that is not known
- * makes the sum unknown. Per-row figures and dominant are not given: groups differ. */
-void gemm_work_of_groups(const struct gemm_model *groups, size_t count, struct gemm_work *work);
-
 struct gemm_ridge {
     double rows;                 /* M*: real-valued; INFINITY: no M reaches the ridge; NAN: not known */
     double cap;                  /* intensity for M without end, FLOP/byte: 2 / (b_left / N + b_D / K) */

@@ -3,9 +3,7 @@
  * left out silently. */
 #include "classify/gpu_table_file.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,36 +11,11 @@
 #include <jansson.h>
 
 #include "classify/allocate.h"
-#include "classify/json_lines.h"
-#include "classify/regular_file.h"
-
-enum { LARGEST_BYTES = 16 << 20, WHAT_BYTES = 256 };
-
-struct reading {
-    const char *path, *text;
-    size_t index; /* of the row that is read */
-    char *error;
-};
-
-/* Always false. MEMBER NULL: the row as a whole. */
-static bool complain(const struct reading *at, const char *member, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool complain(const struct reading *at, const char *member, const char *format, ...)
-{
-    char what[WHAT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    snprintf(at->error, GPU_TABLE_FILE_ERROR_BYTES, "GPU table '%.200s', line %d: %s", at->path,
-             json_lines_of(at->text, "gpus", at->index, member), what);
-    return false;
-}
+#include "classify/user_table.h"
 
 /* ---- members ---- */
 
-typedef bool member_reader(const struct reading *at, const char *member, json_t *value, void *field);
+typedef bool member_reader(const struct user_table *at, const char *member, json_t *value, void *field);
 
 /* Texts are printed as they are: a terminal must not take any of it for a command (ECMA-48: C0, DEL and C1). */
 static bool is_printable(const char *text)
@@ -53,94 +26,95 @@ static bool is_printable(const char *text)
     return true;
 }
 
-static bool read_text(const struct reading *at, const char *member, json_t *value, void *field)
+static bool read_text(const struct user_table *at, const char *member, json_t *value, void *field)
 {
     if (json_is_null(value))
         return true;
     if (!json_is_string(value) || json_string_length(value) == 0)
-        return complain(at, member, "\"%s\" is no text", member);
+        return user_table_complain(at, member, "\"%s\" is no text", member);
     if (!is_printable(json_string_value(value)))
-        return complain(at, member, "\"%s\" must not hold control characters", member);
+        return user_table_complain(at, member, "\"%s\" must not hold control characters", member);
     *(const char **)field = json_string_value(value);
     return true;
 }
 
-static bool read_key(const struct reading *at, const char *member, json_t *value, void *field)
+static bool read_key(const struct user_table *at, const char *member, json_t *value, void *field)
 {
     const char *key = json_string_value(value);
     if (!key || !*key || strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(key))
-        return complain(at, member, "\"%s\" must be of small letters, digits and '-'", member);
+        return user_table_complain(at, member, "\"%s\" must be of small letters, digits and '-'", member);
     *(const char **)field = key;
     return true;
 }
 
-static bool read_number(const struct reading *at, const char *member, json_t *value, void *field)
+static bool read_number(const struct user_table *at, const char *member, json_t *value, void *field)
 {
     if (json_is_null(value))
         return true;
     double number = json_number_value(value);
     if (!json_is_number(value) || !(number > 0) || isinf(number))
-        return complain(at, member, "\"%s\" must be a number above 0, or null where it is not known", member);
+        return user_table_complain(at, member, "\"%s\" must be a number above 0, or null where it is not known",
+                                   member);
     *(double *)field = number;
     return true;
 }
 
-static bool read_count(const struct reading *at, const char *member, json_t *value, void *field)
+static bool read_count(const struct user_table *at, const char *member, json_t *value, void *field)
 {
     if (json_is_null(value))
         return true;
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 1 || number > 1000000)
-        return complain(at, member, "\"%s\" must be a whole number from 1 to 1000000, or null where it is not known",
-                        member);
+        return user_table_complain(
+            at, member, "\"%s\" must be a whole number from 1 to 1000000, or null where it is not known", member);
     *(int *)field = (int)number;
     return true;
 }
 
-static bool read_names(const struct reading *at, const char *member, json_t *value, void *field)
+static bool read_names(const struct user_table *at, const char *member, json_t *value, void *field)
 {
     const char **names = field;
     size_t count = json_array_size(value);
     if (!json_is_array(value) || count > GPU_DRIVER_NAMES)
-        return complain(at, member, "\"%s\" must be a list of at most %d names", member, GPU_DRIVER_NAMES);
+        return user_table_complain(at, member, "\"%s\" must be a list of at most %d names", member, GPU_DRIVER_NAMES);
     for (size_t i = 0; i < count; i++) {
         if (!(names[i] = json_string_value(json_array_get(value, i))) || !*names[i])
-            return complain(at, member, "\"%s\" must hold names as the driver gives them", member);
+            return user_table_complain(at, member, "\"%s\" must hold names as the driver gives them", member);
         if (!is_printable(names[i]))
-            return complain(at, member, "\"%s\" must not hold control characters", member);
+            return user_table_complain(at, member, "\"%s\" must not hold control characters", member);
     }
     return true;
 }
 
-static bool read_pci_ids(const struct reading *at, const char *member, json_t *value, void *field)
+static bool read_pci_ids(const struct user_table *at, const char *member, json_t *value, void *field)
 {
     uint16_t *ids = field;
     size_t count = json_array_size(value);
     if (!json_is_array(value) || count > GPU_PCI_IDS)
-        return complain(at, member, "\"%s\" must be a list of at most %d ids", member, GPU_PCI_IDS);
+        return user_table_complain(at, member, "\"%s\" must be a list of at most %d ids", member, GPU_PCI_IDS);
     for (size_t i = 0; i < count; i++) {
         const char *text = json_string_value(json_array_get(value, i));
         char *end;
         unsigned long id = text && !strncmp(text, "0x", 2) ? strtoul(text, &end, 16) : 0;
         if (id == 0 || id > UINT16_MAX || *end || strlen(text) != 6)
-            return complain(at, member, "\"%s\" must hold ids such as \"0x2684\"", member);
+            return user_table_complain(at, member, "\"%s\" must hold ids such as \"0x2684\"", member);
         ids[i] = (uint16_t)id;
     }
     return true;
 }
 
-static bool read_peaks(const struct reading *at, const char *member, json_t *value, void *field)
+static bool read_peaks(const struct user_table *at, const char *member, json_t *value, void *field)
 {
     double *peaks = field;
     const char *word;
     json_t *peak;
     if (!json_is_object(value))
-        return complain(at, member, "\"%s\" must be an object such as {\"bf16\": 1.652e14}", member);
+        return user_table_complain(at, member, "\"%s\" must be an object such as {\"bf16\": 1.652e14}", member);
     json_object_foreach(value, word, peak)
     {
         if (gpu_path_by_word(word) == GPU_PATH_UNKNOWN)
-            return complain(at, member, "\"%s\" has the unknown type \"%.40s\"; 'rooftap gpus --help' lists all",
-                            member, word);
+            return user_table_complain(
+                at, member, "\"%s\" has the unknown type \"%.40s\"; 'rooftap gpus --help' lists all", member, word);
         for (int path = 0; path < GPU_PATH_COUNT; path++)
             if ((!strcmp(gpu_paths[path].word, word) || !strcmp(gpu_paths[path].group, word)) &&
                 !read_number(at, member, peak, &peaks[path]))
@@ -149,7 +123,7 @@ static bool read_peaks(const struct reading *at, const char *member, json_t *val
     return true;
 }
 
-static bool read_nothing(const struct reading *at, const char *member, json_t *value, void *field)
+static bool read_nothing(const struct user_table *at, const char *member, json_t *value, void *field)
 {
     (void)at, (void)member, (void)value, (void)field;
     return true;
@@ -189,31 +163,31 @@ static const struct {
 };
 /* clang-format on */
 
-static bool read_member(const struct reading *at, const char *name, json_t *value, struct gpu_spec *row)
+static bool read_member(const struct user_table *at, const char *name, json_t *value, struct gpu_spec *row)
 {
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         if (!strcmp(members[i].name, name))
             return members[i].read(at, name, value, (char *)row + members[i].offset);
-    return complain(at, name, "unknown member \"%.40s\" of a GPU", name);
+    return user_table_complain(at, name, "unknown member \"%.40s\" of a GPU", name);
 }
 
 /* ---- rows ---- */
 
-static bool read_row(const struct reading *at, json_t *object, struct gpu_spec *row)
+static bool read_row(const struct user_table *at, json_t *object, struct gpu_spec *row)
 {
     const char *name;
     json_t *value;
     if (!json_is_object(object))
-        return complain(at, NULL, "a GPU must be an object");
+        return user_table_complain(at, NULL, "a GPU must be an object");
     json_object_foreach(object, name, value)
     {
         if (!read_member(at, name, value, row))
             return false;
     }
     if (!row->key)
-        return complain(at, NULL, "a GPU without \"key\"");
+        return user_table_complain(at, NULL, "a GPU without \"key\"");
     if (!(row->bytes_per_second > 0))
-        return complain(at, NULL, "GPU \"%.40s\" without \"bytes_per_second\"", row->key);
+        return user_table_complain(at, NULL, "GPU \"%.40s\" without \"bytes_per_second\"", row->key);
     row->name = row->name ? row->name : row->key;
     row->source = row->source ? row->source : at->path;
     row->confidence = row->confidence ? row->confidence : "as given by the user";
@@ -231,32 +205,31 @@ static bool is_in(const char *const *names, const char *name)
 }
 
 /* A look-up must have one answer. */
-static bool check_unique(const struct reading *at, const struct gpu_spec *rows)
+static bool check_unique(const struct user_table *at, const struct gpu_spec *rows)
 {
     const struct gpu_spec *row = &rows[at->index];
     for (size_t i = 0; i < at->index; i++) {
         if (!strcmp(rows[i].key, row->key))
-            return complain(at, "key", "the key \"%.40s\" is there twice", row->key);
+            return user_table_complain(at, "key", "the key \"%.40s\" is there twice", row->key);
         for (int a = 0; a < GPU_PCI_IDS && row->pci_ids[a]; a++)
             for (int b = 0; b < GPU_PCI_IDS; b++)
                 if (rows[i].pci_ids[b] == row->pci_ids[a])
-                    return complain(at, "pci_device_ids", "the PCI id 0x%04x is there twice", row->pci_ids[a]);
+                    return user_table_complain(at, "pci_device_ids", "the PCI id 0x%04x is there twice",
+                                               row->pci_ids[a]);
         for (int a = 0; a < GPU_DRIVER_NAMES; a++)
             if (is_in(rows[i].driver_names, row->driver_names[a]))
-                return complain(at, "driver_names", "the name \"%.60s\" is there twice", row->driver_names[a]);
+                return user_table_complain(at, "driver_names", "the name \"%.60s\" is there twice",
+                                           row->driver_names[a]);
     }
     return true;
 }
 
-static bool read_rows(struct reading *at, json_t *root, struct gpu_table_file *file)
+static bool read_rows(struct user_table *at, json_t *root, struct gpu_table_file *file)
 {
     json_t *gpus = json_object_get(root, "gpus"), *schema = json_object_get(root, "schema");
     if (!json_is_array(gpus) || json_object_size(root) != (schema ? 2 : 1) ||
         (schema && json_integer_value(schema) != 1)) {
-        snprintf(at->error, GPU_TABLE_FILE_ERROR_BYTES,
-                 "GPU table '%.200s', line 1: expected {\"gpus\": [...]}, at most with \"schema\": 1 beside it",
-                 at->path);
-        return false;
+        return user_table_complain(at, NULL, "expected {\"gpus\": [...]}, at most with \"schema\": 1 beside it");
     }
     file->rows = allocate(json_array_size(gpus) + 1, sizeof *file->rows);
     for (at->index = 0; at->index < json_array_size(gpus); at->index++) {
@@ -269,45 +242,16 @@ static bool read_rows(struct reading *at, json_t *root, struct gpu_table_file *f
 
 /* ---- the file ---- */
 
-static char *read_whole(const char *path, char *error)
+struct gpu_table_file *gpu_table_file_read(const char *path, char error[USER_TABLE_ERROR_BYTES])
 {
-    uint64_t bytes;
-    FILE *stream = regular_file_open(path, &bytes);
-    if (!stream || bytes > LARGEST_BYTES) {
-        snprintf(error, GPU_TABLE_FILE_ERROR_BYTES, "GPU table '%.200s' can't be read: %s", path,
-                 stream  ? "larger than 16 MiB"
-                 : errno ? strerror(errno)
-                         : "no regular file");
-        if (stream)
-            fclose(stream);
-        return NULL;
-    }
-    char *text = allocate(bytes + 1, 1);
-    bytes = fread(text, 1, bytes, stream);
-    text[bytes] = '\0';
-    fclose(stream);
-    return text;
-}
-
-struct gpu_table_file *gpu_table_file_read(const char *path, char error[GPU_TABLE_FILE_ERROR_BYTES])
-{
-    char *text = read_whole(path, error);
-    if (!text)
-        return NULL;
-    json_error_t syntax;
+    struct user_table table = {.kind = "GPU table", .path = path, .list = "gpus", .error = error};
     struct gpu_table_file *file = allocate(1, sizeof *file);
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &syntax);
-    struct reading at = {path, text, 0, error};
+    json_t *root = user_table_read(&table);
     file->texts = root;
-    bool good = root && read_rows(&at, root, file);
-    if (!root)
-        snprintf(error, GPU_TABLE_FILE_ERROR_BYTES, "GPU table '%.200s', line %d: %s", path, syntax.line, syntax.text);
-    free(text);
+    bool good = root && read_rows(&table, root, file);
+    free(table.text);
     if (good)
         return file;
-    for (char *c = error; *c; c++) /* a name in the file may hold any character */
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
     gpu_table_file_free(file);
     return NULL;
 }
@@ -323,12 +267,5 @@ void gpu_table_file_free(struct gpu_table_file *file)
 
 char *gpu_table_file_default_path(void)
 {
-    const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    bool given = folder && *folder == '/'; /* the XDG specification has relative ones ignored */
-    if (!given && !(home && *home))
-        return NULL;
-    char *path = NULL;
-    int length =
-        given ? asprintf(&path, "%s/rooftap/gpus.json", folder) : asprintf(&path, "%s/.config/rooftap/gpus.json", home);
-    return length < 0 ? NULL : path;
+    return user_table_default_path("gpus.json");
 }

@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 #include "classify/gpu_specs.h"
-
-enum { GPU_TABLE_FILE_ERROR_BYTES = 512 };
+#include "classify/user_table.h"
 
 struct gpu_table_file {
     struct gpu_spec *rows;
@@ -18,7 +17,7 @@ struct gpu_table_file {
 };
 
 /* NULL, with one line in ERROR (file, line number, what was expected), if PATH can't be used whole. */
-struct gpu_table_file *gpu_table_file_read(const char *path, char error[GPU_TABLE_FILE_ERROR_BYTES]);
+struct gpu_table_file *gpu_table_file_read(const char *path, char error[USER_TABLE_ERROR_BYTES]);
 void gpu_table_file_free(struct gpu_table_file *file);
 
 /* ${XDG_CONFIG_HOME:-~/.config}/rooftap/gpus.json, whether it is there or not; NULL where no such folder is known. To be

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A list of grids, and a map from owner, name and blocks to their place in it. */
 #include "classify/grid_times.h"
 
 #include <stdlib.h>

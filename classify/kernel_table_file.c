@@ -3,8 +3,6 @@
  * pattern would just find nothing. */
 #include "classify/kernel_table_file.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,42 +10,17 @@
 #include <jansson.h>
 
 #include "classify/allocate.h"
-#include "classify/json_lines.h"
-#include "classify/regular_file.h"
-
-enum { LARGEST_BYTES = 16 << 20, WHAT_BYTES = 256 };
-
-struct reading {
-    const char *path, *text;
-    size_t index; /* of the row that is read */
-    char *error;
-};
-
-/* Always false. MEMBER NULL: the row as a whole. */
-static bool complain(const struct reading *at, const char *member, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool complain(const struct reading *at, const char *member, const char *format, ...)
-{
-    char what[WHAT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    snprintf(at->error, KERNEL_TABLE_FILE_ERROR_BYTES, "kernel table '%.200s', line %d: %s", at->path,
-             json_lines_of(at->text, "kernels", at->index, member), what);
-    return false;
-}
+#include "classify/user_table.h"
 
 /* ---- members ---- */
 
-static bool read_text(const struct reading *at, const char *member, json_t *value, struct kernel_family_row *row)
+static bool read_text(const struct user_table *at, const char *member, json_t *value, struct kernel_family_row *row)
 {
     const char *text = json_string_value(value);
     if (json_is_null(value))
         return true;
     if (!text || !*text)
-        return complain(at, member, "\"%s\" must be a text, or null", member);
+        return user_table_complain(at, member, "\"%s\" must be a text, or null", member);
     const char **field = !strcmp(member, "function")  ? &row->function
                          : !strcmp(member, "inside")  ? &row->inside
                          : !strcmp(member, "example") ? &row->example
@@ -56,7 +29,7 @@ static bool read_text(const struct reading *at, const char *member, json_t *valu
     return true;
 }
 
-static bool read_family(const struct reading *at, const char *member, json_t *value, struct kernel_family_row *row)
+static bool read_family(const struct user_table *at, const char *member, json_t *value, struct kernel_family_row *row)
 {
     const char *text = json_string_value(value);
     for (int family = KERNEL_FAMILY_UNKNOWN + 1; text && family < KERNEL_FAMILY_COUNT; family++)
@@ -64,10 +37,10 @@ static bool read_family(const struct reading *at, const char *member, json_t *va
             row->family = (enum kernel_family)family;
             return true;
         }
-    return complain(at, member, "\"%s\" must be one of those that 'rooftap kernels' lists", member);
+    return user_table_complain(at, member, "\"%s\" must be one of those that 'rooftap kernels' lists", member);
 }
 
-static bool read_role(const struct reading *at, const char *member, json_t *value, struct kernel_family_row *row)
+static bool read_role(const struct user_table *at, const char *member, json_t *value, struct kernel_family_row *row)
 {
     const char *text = json_string_value(value);
     if (json_is_null(value))
@@ -77,12 +50,12 @@ static bool read_role(const struct reading *at, const char *member, json_t *valu
             row->role = (enum kernel_role)role;
             return true;
         }
-    return complain(at, member, "\"%s\" must be one of those that 'rooftap kernels' lists, or null", member);
+    return user_table_complain(at, member, "\"%s\" must be one of those that 'rooftap kernels' lists, or null", member);
 }
 
 static const struct {
     const char *name;
-    bool (*read)(const struct reading *at, const char *member, json_t *value, struct kernel_family_row *row);
+    bool (*read)(const struct user_table *at, const char *member, json_t *value, struct kernel_family_row *row);
 } members[] = {
     {"function", read_text}, {"inside", read_text},  {"family", read_family},
     {"role", read_role},     {"example", read_text}, {"source", read_text},
@@ -90,41 +63,42 @@ static const struct {
 
 /* ---- rows ---- */
 
-static bool read_row(const struct reading *at, json_t *object, struct kernel_family_row *row)
+static bool read_row(const struct user_table *at, json_t *object, struct kernel_family_row *row)
 {
     const char *name;
     json_t *value;
     if (!json_is_object(object))
-        return complain(at, NULL,
-                        "a row must be an object such as {\"function\": \"my_attn*\", \"family\": \"attention\"}");
+        return user_table_complain(
+            at, NULL, "a row must be an object such as {\"function\": \"my_attn*\", \"family\": \"attention\"}");
     json_object_foreach(object, name, value)
     {
         size_t i = 0;
         while (i < sizeof members / sizeof members[0] && strcmp(name, members[i].name))
             i++;
         if (i == sizeof members / sizeof members[0])
-            return complain(at, NULL,
-                            "\"%.40s\" is no member of a row: expected function, inside, family, role, example, source",
-                            name);
+            return user_table_complain(
+                at, NULL, "\"%.40s\" is no member of a row: expected function, inside, family, role, example, source",
+                name);
         if (!members[i].read(at, name, value, row))
             return false;
     }
     if (!row->function || row->family == KERNEL_FAMILY_UNKNOWN)
-        return complain(at, NULL, "a row needs \"function\" and \"family\"");
+        return user_table_complain(at, NULL, "a row needs \"function\" and \"family\"");
     if (!row->inside && strspn(row->function, "*|") == strlen(row->function))
-        return complain(at, "function", "\"function\" describes every name: expected some letters, or \"inside\"");
+        return user_table_complain(at, "function",
+                                   "\"function\" describes every name: expected some letters, or \"inside\"");
     if (row->example && !kernel_family_row_matches(row, row->example))
-        return complain(at, "example",
-                        "the row does not describe its own \"example\": 'rooftap kernels explain' shows the "
-                        "name's function");
+        return user_table_complain(at, "example",
+                                   "the row does not describe its own \"example\": 'rooftap kernels explain' shows the "
+                                   "name's function");
     return true;
 }
 
-static bool read_rows(struct reading *at, json_t *root, struct kernel_table_file *file)
+static bool read_rows(struct user_table *at, json_t *root, struct kernel_table_file *file)
 {
     json_t *list = json_object_get(root, "kernels");
     if (!json_is_array(list) || json_object_size(root) != 1)
-        return complain(at, NULL, "expected {\"kernels\": [...]} and nothing else");
+        return user_table_complain(at, NULL, "expected {\"kernels\": [...]} and nothing else");
     file->count = json_array_size(list);
     file->rows = allocate(file->count + 1, sizeof *file->rows);
     for (at->index = 0; at->index < file->count; at->index++)
@@ -135,42 +109,14 @@ static bool read_rows(struct reading *at, json_t *root, struct kernel_table_file
 
 /* ---- the file ---- */
 
-static char *read_whole(const char *path, char *error)
+struct kernel_table_file *kernel_table_file_read(const char *path, char error[USER_TABLE_ERROR_BYTES])
 {
-    uint64_t bytes;
-    errno = 0;
-    FILE *stream = regular_file_open(path, &bytes);
-    if (!stream || bytes > LARGEST_BYTES) {
-        snprintf(error, KERNEL_TABLE_FILE_ERROR_BYTES, "kernel table '%.200s' can't be read: %s", path,
-                 stream  ? "larger than 16 MiB"
-                 : errno ? strerror(errno)
-                         : "no regular file");
-        if (stream)
-            fclose(stream);
-        return NULL;
-    }
-    char *text = allocate(bytes + 1, 1);
-    bytes = fread(text, 1, bytes, stream);
-    text[bytes] = '\0';
-    fclose(stream);
-    return text;
-}
-
-struct kernel_table_file *kernel_table_file_read(const char *path, char error[KERNEL_TABLE_FILE_ERROR_BYTES])
-{
-    char *text = read_whole(path, error);
-    if (!text)
-        return NULL;
-    json_error_t syntax;
+    struct user_table table = {.kind = "kernel table", .path = path, .list = "kernels", .error = error};
     struct kernel_table_file *file = allocate(1, sizeof *file);
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &syntax);
-    struct reading at = {path, text, 0, error};
+    json_t *root = user_table_read(&table);
     file->texts = root;
-    bool good = root && read_rows(&at, root, file);
-    if (!root)
-        snprintf(error, KERNEL_TABLE_FILE_ERROR_BYTES, "kernel table '%.200s', line %d: %s", path, syntax.line,
-                 syntax.text);
-    free(text);
+    bool good = root && read_rows(&table, root, file);
+    free(table.text);
     if (good)
         return file;
     kernel_table_file_free(file);
@@ -188,11 +134,5 @@ void kernel_table_file_free(struct kernel_table_file *file)
 
 char *kernel_table_file_default_path(void)
 {
-    const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    bool given = folder && *folder == '/'; /* the XDG specification has relative ones ignored */
-    if (!given && !(home && *home))
-        return NULL;
-    char *path = NULL;
-    int length = asprintf(&path, "%s%s/rooftap/kernels.json", given ? folder : home, given ? "" : "/.config");
-    return length < 0 ? NULL : path;
+    return user_table_default_path("kernels.json");
 }

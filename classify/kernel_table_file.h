@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 #include "classify/kernel_families.h"
-
-enum { KERNEL_TABLE_FILE_ERROR_BYTES = 512 };
+#include "classify/user_table.h"
 
 struct kernel_table_file {
     struct kernel_family_row *rows;
@@ -17,7 +16,7 @@ struct kernel_table_file {
 };
 
 /* NULL, with one line in ERROR (file, line number, what was expected), if PATH can't be used whole. */
-struct kernel_table_file *kernel_table_file_read(const char *path, char error[KERNEL_TABLE_FILE_ERROR_BYTES]);
+struct kernel_table_file *kernel_table_file_read(const char *path, char error[USER_TABLE_ERROR_BYTES]);
 void kernel_table_file_free(struct kernel_table_file *file);
 
 /* ${XDG_CONFIG_HOME:-~/.config}/rooftap/kernels.json, whether it is there or not; NULL where no such folder is known. To be

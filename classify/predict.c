@@ -133,8 +133,9 @@ static void find_crossovers(struct predict *predict, const struct predict_shard 
     for (int i = 0; i < PREDICT_LENGTHS; i++) {
         int64_t length = INT64_C(512) << i;
         double attention = attention_flops(predict->geometry, (double)length);
-        predict->shares[i] =
-            (struct predict_share){length, attention / (attention + gemm_flops(predict, (double)length))};
+        /* The crossover of a model whose every layer had the windows' mean cost at this length; without windows its own. */
+        double crossover = (double)length * gemm_flops(predict, (double)length) / attention;
+        predict->shares[i] = (struct predict_share){length, attention_share((double)length, crossover)};
     }
     double ridge = gpu_spec_ridge(predict->options.gpu, predict->attention_path), q = predict->format->bits / 8;
     double kv = config->kv_rank ? q : predict->kv->bits / 8; /* MLA's prefill reads what it has just unfolded */

@@ -152,7 +152,10 @@ static void add_experts(struct builder *builder, const struct model_matrix *matr
     add_calls(builder, row, &call, calls);
 }
 
-/* kv_b_proj taken apart by heads: q is multiplied into the latent space, the output back out of it. */
+/* kv_b_proj taken apart by heads: q is multiplied into the latent space, the output back out of it. Engines keep copies in the
+ * activations' type of a quantised one, and multiply in that: vLLM (model_executor/layers/attention/mla_attention.py,
+ * process_weights_after_loading: "do not have quantized bmm's"), and SGLang for the fp8 of 128 x 128 blocks that DeepSeek's
+ * files have (models/deepseek_common, block_quant_dequant(), unless SGL_USE_DEEPGEMM_BMM). */
 static void add_absorbed(struct builder *builder, const struct model_matrix *matrix, int64_t rows, int64_t calls)
 {
     const struct model_config *config = builder->predict->geometry->config;
@@ -164,9 +167,11 @@ static void add_absorbed(struct builder *builder, const struct model_matrix *mat
         model.batch = builder->shard->query_heads;
         for (int i = 0; i < GEMM_OPERANDS; i++)
             model.operand[i].matrices = (double)model.batch;
+        model.operand[GEMM_LEFT].bits = model.operand[GEMM_RIGHT].bits = builder->predict->format->bits;
+        model.operand[GEMM_LEFT].scales = model.operand[GEMM_RIGHT].scales = (struct gemm_scales){0};
         char name[sizeof(((struct predict_operator *)0)->name)];
         snprintf(name, sizeof name, "%s (%s)", matrix->name, parts[part]);
-        struct predict_operator *row = append(builder, name, PREDICT_BATCHED_GEMM, path_of(builder, matrix));
+        struct predict_operator *row = append(builder, name, PREDICT_BATCHED_GEMM, builder->predict->format->path);
         describe_gemm(builder->predict, &model, row);
         struct call call = call_of(&model);
         add_calls(builder, row, &call, calls);

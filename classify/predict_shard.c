@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of the first matrix of a pair, rows of the second, so that one all-reduce closes both. With fewer KV heads than
+ * GPUs, heads are repeated; a vocabulary that doesn't divide is padded. */
 #include "classify/predict_shard.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Comes after session_calibration.c: what a calibration measured of few thread blocks' bandwidth counts here, no default. */
 #include "classify/roof_time.h"
 
 #include <math.h>

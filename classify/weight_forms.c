@@ -108,30 +108,30 @@ static void add_fused(struct weight_forms *forms, const struct predict_step *fus
 
 /* ---- by heads, padded ---- */
 
-static uint32_t part_named(const struct weight_forms *forms, const char *name)
+static const struct weight_form *part_named(const struct weight_forms *forms, const char *name)
 {
     for (size_t i = 0; i < forms->plain_count; i++) {
         size_t bytes = strlen(forms->forms[i].name);
         if (!strncmp(forms->forms[i].name, name, bytes) && name[bytes] == ' ')
-            return forms->forms[i].parts;
+            return &forms->forms[i];
     }
-    return 0;
+    return NULL;
 }
 
+/* Bits are the plain one's: the row's may be of a copy that an engine makes. */
 static void add_heads(struct weight_forms *forms, const struct predict_step *decode)
 {
     for (size_t i = 0; i < decode->count; i++) {
         const struct predict_operator *row = &decode->operators[i];
         const char *name = without_layer(row->name);
-        struct weight_form *form = NULL;
-        if (row->kind == PREDICT_BATCHED_GEMM)
-            form = append(forms, name, WEIGHT_FORM_HEADS, part_named(forms, name));
+        const struct weight_form *part = row->kind == PREDICT_BATCHED_GEMM ? part_named(forms, name) : NULL;
+        struct weight_form *form = part ? append(forms, name, WEIGHT_FORM_HEADS, part->parts) : NULL;
         if (!form)
             continue;
         form->n = row->n;
         form->k = row->k;
         form->batch = row->batch;
-        form->bits = row->weight_bits;
+        form->bits = part->bits;
         form->calls = (struct predict_range){(double)row->calls, (double)row->calls};
     }
 }

@@ -63,6 +63,23 @@ static bool find_newest(char *out)
     return any;
 }
 
+/* The one that was named, or else the newest here. */
+static const char *choose_session(int count, char **arguments)
+{
+    static char newest[PATH_MAX];
+    if (count > 1) {
+        message_error(COMMAND, "expected one session folder, found also '%s'", arguments[1]);
+        return NULL;
+    }
+    if (count == 1)
+        return arguments[0];
+    if (find_newest(newest))
+        return newest;
+    message_error(COMMAND,
+                  "no ./rooftap-* session here; name its folder, or make one with 'rooftap record -- COMMAND'");
+    return NULL;
+}
+
 /* Options that contradict each other, or a key that the table doesn't have. */
 static bool options_agree(const struct report_options *options)
 {
@@ -152,8 +169,7 @@ int cmd_report(int argc, char **argv)
     static const struct option_set set = {
         .command = COMMAND,
         .synopsis = "[OPTION]... [DIR]",
-        .about = "Puts each operator of the session in DIR on the roofline of its GPU. Without "
-                 "DIR: the newest\n"
+        .about = "Puts each operator of the session in DIR on the roofline of its GPU. Without DIR: the newest\n"
                  "./rooftap-* session.",
         .rows = rows,
         .anywhere = true,
@@ -162,8 +178,7 @@ int cmd_report(int argc, char **argv)
             "number in the report; with it, figures of the table are replaced, too. TYPE: 'rooftap gpus --help'.\n"
             "Without --gpu-table, ~/.config/rooftap/gpus.json is read if it is there, and without --kernel-table\n"
             "~/.config/rooftap/kernels.json.\n\n"
-            "The exit status is 0, also for a recording that was cut short; 1 if nothing was "
-            "recorded; 2 for\n"
+            "The exit status is 0, also for a recording that was cut short; 1 if nothing was recorded; 2 for\n"
             "bad usage, for a folder or file that is no session, or one of a newer rooftap, and for a model's file "
             "that\n"
             "can't be used.",
@@ -177,19 +192,8 @@ int cmd_report(int argc, char **argv)
         !gpu_options_read_peaks(&peak_values, &peaks, COMMAND))
         return EXIT_USAGE;
     options.peaks = &peaks;
-    if (argc - first > 1) {
-        message_error(COMMAND, "expected one session folder, found also '%s'", argv[first + 1]);
+    options.session_folder = choose_session(argc - first, argv + first);
+    if (!options.session_folder)
         return EXIT_USAGE;
-    }
-    static char newest[PATH_MAX];
-    options.session_folder = argv[first];
-    if (first == argc) {
-        if (!find_newest(newest)) {
-            message_error(COMMAND, "no ./rooftap-* session here; name its folder, or make one with "
-                                   "'rooftap record -- COMMAND'");
-            return EXIT_USAGE;
-        }
-        options.session_folder = newest;
-    }
     return report_command(&options, stdout, stderr);
 }

@@ -10,7 +10,7 @@
 
 bool gpu_options_load_table(const char *path, const char *command)
 {
-    char error[GPU_TABLE_FILE_ERROR_BYTES];
+    char error[USER_TABLE_ERROR_BYTES];
     char *usual = path ? NULL : gpu_table_file_default_path();
     if (!path && (!usual || access(usual, F_OK) != 0)) {
         free(usual);

@@ -10,7 +10,7 @@
 
 bool kernel_table_load(const char *path, const char *command)
 {
-    char error[KERNEL_TABLE_FILE_ERROR_BYTES];
+    char error[USER_TABLE_ERROR_BYTES];
     char *usual = path ? NULL : kernel_table_file_default_path();
     if (!path && (!usual || access(usual, F_OK) != 0)) {
         free(usual);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A wrong word is answered with the list of all, out of the table that is searched. */
 #include "cli/model_options.h"
 
 #include <errno.h>

@@ -9,29 +9,39 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The state letter of /proc/self/task/TID/stat, behind the name in parentheses; 0: not told. */
-static char thread_state(int tid)
+struct thread_look {
+    char state; /* 0: not told */
+    bool ours;  /* has the name of one of our threads: also what CUPTI started from them, since names are inherited */
+};
+
+/* /proc/self/task/TID/stat: the name in parentheses, then the state. */
+static struct thread_look look_at(int tid)
 {
+    struct thread_look look = {0, false};
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return 0;
+        return look;
     ssize_t bytes = read(file, text, sizeof text - 1);
     close(file);
     text[bytes > 0 ? bytes : 0] = '\0';
-    const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' ? name_end[2] : 0;
+    const char *name = strchr(text, '('), *name_end = strrchr(text, ')');
+    if (!name || !name_end || name_end[1] != ' ')
+        return look;
+    look.state = name_end[2];
+    look.ours = !strncmp(name, "(rooftap)", 9) || !strncmp(name, "(rooftap-timing)", 16);
+    return look;
 }
 
-static bool is_ended(char state)
+static bool is_ended(struct thread_look look)
 {
-    return state == 'Z' || state == 'X';
+    return look.state == 'Z' || look.state == 'X';
 }
 
 bool host_threads_are_gone(int own_tid, int timing_tid)
 {
-    if (!is_ended(thread_state((int)getpid())))
+    if (!is_ended(look_at((int)getpid())))
         return false;
     DIR *tasks = opendir("/proc/self/task");
     if (!tasks)
@@ -39,7 +49,8 @@ bool host_threads_are_gone(int own_tid, int timing_tid)
     bool gone = true;
     for (const struct dirent *task; gone && (task = readdir(tasks));) {
         int tid = atoi(task->d_name);
-        gone = tid <= 0 || tid == own_tid || tid == timing_tid || is_ended(thread_state(tid));
+        struct thread_look look = tid > 0 ? look_at(tid) : (struct thread_look){'Z', false};
+        gone = tid == own_tid || tid == timing_tid || look.ours || is_ended(look);
     }
     closedir(tasks);
     return gone;

@@ -54,6 +54,7 @@ static char settings_dir[DIR_BYTES];
 static struct settings settings;
 static bool session_is_left_out; /* no word of it in the environment */
 static _Atomic bool settings_are_read;
+static sigset_t host_mask; /* of the thread that started the recording */
 
 int InitializeInjection(void);
 
@@ -126,12 +127,14 @@ static void helper_sleep(struct process_state *state, unsigned milliseconds)
     syscall(SYS_futex, &state->asleep, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
 
-/* A host whose main() ends by pthread_exit() lives until its last thread has returned, and that must not be one of ours:
- * as that last thread we do what the host's would, the library's exit(0). */
+/* A host whose main() ends by pthread_exit() lives until its last thread has returned, and that must not be one of ours, nor
+ * one that CUPTI started from them and that never returns: in their place we do what the host's last would, the library's
+ * exit(0). */
 static void follow_host(void)
 {
-    if (!kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000))
-        exit(0); /* CUPTI holds the timing thread: it would never be the last one */
+    kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);
+    pthread_sigmask(SIG_SETMASK, &host_mask, NULL); /* the host's exit handlers run here */
+    exit(0);
 }
 
 /* Names of functions that the host got and that we don't stand in front of, as soon as there are some, and more. */
@@ -162,10 +165,8 @@ static void *helper_run(void *argument)
             since_anchor_ms = 0;
         }
         if (since_look_ms >= HOST_LOOK_MS) {
-            if (host_threads_are_gone(own, kernel_timing_thread_id())) {
+            if (host_threads_are_gone(own, kernel_timing_thread_id()))
                 follow_host();
-                return NULL;
-            }
             since_look_ms = 0;
         }
         sleep_ms = busy ? HELPER_SLEEP_SHORTEST_MS : sleep_ms * 2;
@@ -282,7 +283,8 @@ static void start_parts(struct process_state *state)
     atexit(leave);
 }
 
-static bool start(void)
+/* MASK: the signals that the host's thread has blocked by itself. */
+static bool start(const sigset_t *mask)
 {
     if (!atomic_load_explicit(&settings_are_read, memory_order_acquire))
         read_settings(); /* called from the constructor of a library that was loaded before us */
@@ -296,6 +298,7 @@ static bool start(void)
     int idle = PHASE_IDLE;
     if (!atomic_compare_exchange_strong(&state->phase, &idle, PHASE_STARTING))
         return wait_for_trace(state); /* once leaving, nothing opens again */
+    host_mask = *mask;
     if (session_is_left_out && !settings.dir)
         session_search(&settings, settings_dir, sizeof settings_dir);
     configure_timing();
@@ -321,7 +324,7 @@ bool preload_start(void)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = start();
+    bool started = start(&before);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved_errno;
     return started;

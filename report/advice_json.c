@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Objects and keys as JSON.md has them; sentences are those of the text report. */
 #include "report/advice_json.h"
 
 #include <math.h>

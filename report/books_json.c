@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Objects and keys as JSON.md has them; lists are indexes into the session's own arrays. */
 #include "report/books_json.h"
 
 #include "report/json_value.h"

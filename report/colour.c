@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Only where the stream is a terminal that understands it and the user has not asked for none. */
 #include "report/colour.h"
 
 #include <stdlib.h>

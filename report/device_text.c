@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Roofs of the types that calls used, each with where it comes from; then the clocks and what contradicts the GPU's row. */
 #include "report/device_text.h"
 
 #include <math.h>

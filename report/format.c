@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Few digits, so that columns stay narrow and no figure claims more than it is good for; values in JSON are not rounded. */
 #include "report/format.h"
 
 #include <inttypes.h>

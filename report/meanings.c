@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Words that no row shows are not explained. */
 #include "report/meanings.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of one name differ in shape: times and counts are added, what a shape decides is left out, and a class that not all
+ * share is marked as mixed. */
 #include "report/operator_rows.h"
 
 #include <math.h>

@@ -141,6 +141,10 @@ static void print_setting(const struct predict *predict, FILE *out)
         fprintf(out, "--weights is about linear layers but lm_head and routers, which stay %s, as does the embedding\n",
                 predict->format->name);
     }
+    if (predict->geometry->config->kv_rank && predict->storage.bits != predict->format->bits) {
+        label_print(out, "");
+        fprintf(out, "kv_b_proj of decode, by heads, from copies in %s, as engines make them\n", predict->format->name);
+    }
     if (predict->storage_note[0]) {
         label_print(out, "");
         fprintf(out, "%s\n", predict->storage_note);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Whatever makes a process's figures less than whole has a line of its own here. */
 #include "report/process_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Shares are of the time in kernels, largest first; what is 0 isn't said. */
 #include "report/time_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Objects and keys as JSON.md has them; operators are named by their index. */
 #include "report/weights_json.h"
 
 #include <math.h>

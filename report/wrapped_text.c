@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Columns are counted in UTF-8 characters; a word that is longer than the line is cut. */
 #include "report/wrapped_text.h"
 
 #include <stdlib.h>

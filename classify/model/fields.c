@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The text model's own object comes before the one around it (multimodal configs nest it). Of several faults the first is
+ * the cause, so it alone is kept. */
 #include "classify/model/fields.h"
 
 #include <inttypes.h>

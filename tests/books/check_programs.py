@@ -55,13 +55,14 @@ class Programs(unittest.TestCase):
         self.assertAlmostEqual(found["devices"][0]["share"][0], 1 - layer / QWEN)
 
     def test_models_as_predicted(self):
-        """Of every model that there is a file of, at least what a decode step of one token is predicted to read."""
+        """Of every model that there is a file of, at least what a pass over one token is predicted to read, each matrix as
+        it is stored (decode reads copies of some)."""
         command = [DECODE_LOOP, "--batch", "8", "--layers", "1"]
         for path in sorted(pathlib.Path(CONFIGS).glob("*.json")):
-            done = subprocess.run([ROOFTAP, "predict", "--json", "--config", path, "--gpu", "h200-sxm"], check=True,
-                                  capture_output=True, text=True)
+            done = subprocess.run([ROOFTAP, "predict", "--json", "--config", path, "--gpu", "h200-sxm", "--prompt", "1"],
+                                  check=True, capture_output=True, text=True)
             found, _ = books(command, path.stem)
-            self.assertEqual(found["bytes"][0], json.loads(done.stdout)["decode"]["weight_bytes"]["at_least"], path.stem)
+            self.assertEqual(found["bytes"][0], json.loads(done.stdout)["prefill"]["weight_bytes"]["at_least"], path.stem)
 
     def test_grouped_experts(self):
         """Which matrices a grouped call reads follows from its FLOPs and bytes; the routing is e2e_grouped's own."""

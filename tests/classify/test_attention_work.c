@@ -429,27 +429,24 @@ static void test_of_gemms(void **state)
     assert_false(attention_of_gemms(&scores, &values, &a));
 }
 
-/* Closed forms are what the exact model tends to: at a million tokens, and for decode at any. */
+/* Closed forms are what the exact model tends to at a million tokens; decode is exact at any. */
 static void test_closed_forms(void **state)
 {
     struct attention_model a = attention_plain(32, 8, 128, 1 << 20, 1 << 20, 16);
     (void)state;
     a.mask = ATTENTION_CAUSAL_BOTTOM_RIGHT;
     struct attention_work w = work_of(&a);
-    assert_true(fabs(attention_prefill_intensity_kv(4, 2, 1 << 20, true) / w.intensity_kv - 1) < 1e-6);
-    assert_true(fabs(attention_prefill_intensity(4, 2, 2, 2, 1 << 20) / w.intensity - 1) < 1e-6);
+    assert_true(fabs(attention_ridge_length_kv(4, 2, w.intensity_kv, true) / (1 << 20) - 1) < 1e-6);
+    assert_true(fabs(attention_ridge_length(4, 2, 2, 2, w.intensity) / (1 << 20) - 1) < 1e-6);
     a.mask = ATTENTION_NO_MASK;
-    assert_true(attention_prefill_intensity_kv(4, 2, 1 << 20, false) == work_of(&a).intensity_kv);
-    a.each = (struct attention_sequence){1, 777};
-    assert_true(fabs(attention_decode_intensity(4, 2, 777) / work_of(&a).intensity - 1) < 1e-12);
-    assert_true(attention_decode_intensity_kv(4, 2) == work_of(&a).intensity_kv);
-    /* at the ridge length the intensity is the ridge */
-    double length = attention_ridge_length(8, 1, 2, 2, 300);
-    assert_true(fabs(attention_prefill_intensity(8, 1, 2, 2, length) - 300) < 1e-9);
-    length = attention_ridge_length_kv(8, 1, 300, true);
-    assert_true(fabs(attention_prefill_intensity_kv(8, 1, length, true) - 300) < 1e-9);
-    length = attention_ridge_length_kv(8, 1, 300, false);
-    assert_true(fabs(attention_prefill_intensity_kv(8, 1, length, false) - 300) < 1e-9);
+    assert_true(attention_ridge_length_kv(4, 2, work_of(&a).intensity_kv, false) == 1 << 20);
+    a.each = (struct attention_sequence){1, 777}; /* (2/b) g by KV, (2/b) g S / (S + g) by all */
+    assert_true(work_of(&a).intensity_kv == 4);
+    assert_true(fabs(work_of(&a).intensity - 4 * 777.0 / 781) < 1e-12);
+    /* fp8 K and V, 16-bit Q and O, 8 heads each: 2 + 8 * 4 bytes for 16 FLOPs times the length, and 1/8 R by KV */
+    assert_true(fabs(attention_ridge_length(8, 1, 2, 2, 300) - 300 * 34 / 16.0) < 1e-9);
+    assert_true(attention_ridge_length_kv(8, 1, 300, true) == 37.5);
+    assert_true(attention_ridge_length_kv(8, 1, 300, false) == 18.75);
     assert_true(attention_share(100, 300) == 0.25);
 }
 

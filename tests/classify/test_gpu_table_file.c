@@ -16,7 +16,7 @@
 
 static char path[64];
 
-static struct gpu_table_file *read_text(const char *text, char error[GPU_TABLE_FILE_ERROR_BYTES])
+static struct gpu_table_file *read_text(const char *text, char error[USER_TABLE_ERROR_BYTES])
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -28,7 +28,7 @@ static struct gpu_table_file *read_text(const char *text, char error[GPU_TABLE_F
 
 static void test_rows_are_read(void **state)
 {
-    char error[GPU_TABLE_FILE_ERROR_BYTES];
+    char error[USER_TABLE_ERROR_BYTES];
     struct gpu_table_file *file =
         read_text("{\"schema\": 1, \"gpus\": [\n"
                   " {\"key\": \"lab-gpu\", \"name\": \"Lab GPU\",\n"
@@ -113,7 +113,7 @@ static void test_mistakes_have_a_line(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char error[GPU_TABLE_FILE_ERROR_BYTES], start[128];
+        char error[USER_TABLE_ERROR_BYTES], start[128];
         struct gpu_table_file *file = read_text(cases[i].text, error);
         snprintf(start, sizeof start, "GPU table '%s', line %d: ", path, cases[i].line);
         if (file || strncmp(error, start, strlen(start)) != 0 || !strstr(error, cases[i].said) || strchr(error, '\n'))
@@ -123,7 +123,7 @@ static void test_mistakes_have_a_line(void **state)
 
 static void test_unreadable_files(void **state)
 {
-    char error[GPU_TABLE_FILE_ERROR_BYTES];
+    char error[USER_TABLE_ERROR_BYTES];
     (void)state;
     assert_null(gpu_table_file_read("/no/such/file", error));
     assert_string_equal(error, "GPU table '/no/such/file' can't be read: No such file or directory");

@@ -581,28 +581,6 @@ static void test_caps(void **state)
     assert_true(isnan(gemm_work_ridge(&model, 100).rows));
 }
 
-/* Experts of one call: 3, 0 and 5 tokens for weights of 64 x 32 in bf16. The idle one reads no weight. */
-static void test_groups(void **state)
-{
-    struct gemm_model groups[3] = {gemm_plain(3, 64, 32, 16), gemm_plain(0, 64, 32, 16), gemm_plain(5, 64, 32, 16)};
-    struct gemm_work work;
-    (void)state;
-    gemm_work_of_groups(groups, 3, &work);
-    assert_true(work.flops == 2.0 * 64 * 32 * 8);
-    assert_true(work.bytes == 2.0 * (2 * 64 * 32 + 8 * (64 + 32)));
-    assert_true(work.operand_bytes[GEMM_RIGHT] == 2.0 * 2 * 64 * 32);
-    assert_true(work.intensity == work.flops / work.bytes);
-    groups[1].batch = 0;
-    groups[1].m = 7;
-    gemm_work_of_groups(groups, 3, &work);
-    assert_true(work.flops == 2.0 * 64 * 32 * 8);
-    groups[1].m = -1;
-    gemm_work_of_groups(groups, 3, &work);
-    assert_true(isnan(work.flops) && isnan(work.bytes));
-    gemm_work_of_groups(NULL, 0, &work);
-    assert_true(work.flops == 0 && work.bytes == 0 && isnan(work.intensity));
-}
-
 /* A damaged trace may hold any number: no figure is negative, none overflows an integer (UBSan watches). */
 static void test_extreme_sizes(void **state)
 {
@@ -654,7 +632,6 @@ int main(void)
         cmocka_unit_test(test_other_weights),
         cmocka_unit_test(test_dominant_dimension),
         cmocka_unit_test(test_caps),
-        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_extreme_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

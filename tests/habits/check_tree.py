@@ -32,6 +32,9 @@ def faults_of(root, path):
     if path.suffix in SOURCES or path.name == "CMakeLists.txt":
         if "SPDX-License-Identifier: Apache-2.0" not in text[:300]:
             yield f"{name}: no SPDX line"
+    if path.suffix in {".c", ".h"} and name.parts[0] not in {"tests", "examples"}:
+        if not text.partition("\n")[2].startswith("/*"):
+            yield f"{name}: no comment on the file's job below the SPDX line"
     for number, line in enumerate(text.splitlines(), 1):
         if path.suffix in SOURCES and line != line.rstrip():
             yield f"{name}:{number}: blank at the end of a line"

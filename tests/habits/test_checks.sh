@@ -10,10 +10,10 @@ failed=0
 
 make_tree() {
     rm -rf tree && mkdir -p tree/trace tree/cupti tree/cli tree/sim/core && cd tree || exit 1
-    printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include <stdio.h>\n' >trace/trace.h
-    printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "trace/trace.h"\n' >cupti/timing.c
-    printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "preload/settings.h"\n' >cli/main.c
-    printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include <cuda.h>\n' >sim/core/core.c
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n/* Its job. */\n#include <stdio.h>\n' >trace/trace.h
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n/* Its job. */\n#include "trace/trace.h"\n' >cupti/timing.c
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n/* Its job. */\n#include "preload/settings.h"\n' >cli/main.c
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n/* Its job. */\n#include <cuda.h>\n' >sim/core/core.c
     for folder in trace cupti cli sim sim/core; do echo "# $folder" >$folder/README.md; done
     git init -q . && git add . && cd ..
 }
@@ -37,6 +37,7 @@ echo '#include "trace/trace.h"' >>tree/sim/core/core.c; refuses "trace/ in sim/"
 echo '#include <cublas_v2.h>' >>tree/cupti/timing.c; refuses "a vendor header in the core" "$here/check_includes.py"
 echo '#include "timing.h"' >>tree/cupti/timing.c; refuses "a name without its folder" "$here/check_includes.py"
 echo 'int x;' >tree/trace/a.c; refuses "a missing SPDX line" "$here/check_tree.py"
+sed -i '/job/d' tree/trace/trace.h; refuses "a missing opening comment" "$here/check_tree.py"
 rm tree/trace/README.md; refuses "a missing README" "$here/check_tree.py"
 printf '/* TO''DO */\n' >>tree/trace/trace.h; refuses "an open end" "$here/check_tree.py"
 printf '/* /hom''e/me/x */\n' >>tree/trace/trace.h; refuses "a machine path" "$here/check_tree.py"

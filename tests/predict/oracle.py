@@ -191,11 +191,11 @@ class Prediction:
         return 2 * routed * n * k, few, most * (weight + bias) + routed * (left + out), top * weight, most * weight
 
     def heads_product(self, m, rows):
-        """kv_b absorbed: two products a head."""
+        """kv_b absorbed: two products a head, in the activations' type whatever the weights are stored in."""
         heads, rank = self.m.heads // self.tp, self.m.c["kv_lora_rank"]
         for n, k in ((rank, self.m.c["qk_nope_head_dim"]), (self.m.value_dim, rank)):
-            weight = heads * self.stored(m, n, k)
-            total = weight + heads * rows * (F(k * self.left_bits(m), 8) + F(n * self.m.bits, 8))
+            weight = heads * F(n * k * self.m.bits, 8)
+            total = weight + heads * rows * F((k + n) * self.m.bits, 8)
             yield 2 * heads * rows * n * k, total, total, weight, weight
 
     def attention_call(self, decode, window, queries, keys):
@@ -228,7 +228,7 @@ class Prediction:
             peak = self.operand_peak if self.quantised(m) else self.peak
             if m.kind == "kv_b" and decode:
                 for call in self.heads_product(m, self.batch):
-                    yield peak, 1, call
+                    yield self.peak, 1, call
             elif m.kind == "kv_b" and self.chunk:
                 for _, end, _, times in self.attention_calls(False):
                     yield peak, times, self.product(m, end)
