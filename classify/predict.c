@@ -61,8 +61,10 @@ static bool choose_formats(struct predict *predict, struct model_error *error)
         snprintf(predict->storage.name, sizeof predict->storage.name, "%s", predict->format->name);
     }
     predict->operands = predict->format;
-    if (config->operands && !options->weights)
+    if (config->operands && !options->weights) {
         predict->operands = config->operands;
+        predict->operand_scales = options->operands ? (struct gemm_scales){0} : config->operand_scales;
+    }
     if (options->weights) {
         predict->storage = (struct model_storage){.bits = options->weights->bits, .scales = options->weights->scales};
         snprintf(predict->storage.name, sizeof predict->storage.name, "%s (%s)", options->weights->name,

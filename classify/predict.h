@@ -117,6 +117,7 @@ struct predict {
     enum gpu_path attention_path;
     const struct model_format *format;        /* of activations, norms and what is not quantised */
     const struct model_format *kv, *operands; /* of the cache; what the linear layers multiply in */
+    struct gemm_scales operand_scales;        /* of activations in those; bits 0: none that count */
     struct model_storage storage;             /* of the quantised weights, chosen */
     char storage_note[MODEL_NOTE_BYTES];      /* what of quantization_config is not followed; empty: nothing */
     struct predict_step steps[PREDICT_PHASES];

@@ -46,6 +46,7 @@ struct predict_weight predict_weight_of(const struct predict *predict, const str
         weight.bits = predict->storage.bits;
         weight.scales = predict->storage.scales;
         weight.operands = predict->operands;
+        weight.operand_scales = predict->operand_scales;
     } else if (is_linear_layer(matrix) && predict->options.operands) {
         weight.operands = predict->operands;
     }
@@ -60,6 +61,7 @@ struct gemm_model predict_gemm_model(const struct predict *predict, const struct
     struct predict_weight weight = predict_weight_of(predict, matrix);
     struct gemm_model model = gemm_plain(rows, n, k, predict->format->bits);
     model.operand[GEMM_LEFT].bits = weight.operands->bits;
+    model.operand[GEMM_LEFT].scales = weight.operand_scales;
     model.operand[GEMM_RIGHT].bits = weight.bits;
     model.operand[GEMM_RIGHT].scales = weight.scales;
     model.bias_bits_n = matrix->bias ? predict->format->bits : 0;

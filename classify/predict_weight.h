@@ -11,6 +11,7 @@ struct predict_weight {
     double bits;
     struct gemm_scales scales;
     const struct model_format *operands;
+    struct gemm_scales operand_scales; /* of the activations */
 };
 
 /* Its layers are stored in two ways, by quantization_config, but count as quantised throughout. */

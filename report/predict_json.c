@@ -143,6 +143,7 @@ static json_t *options_object(const struct predict *predict)
         json_boolean(predict->format == predict->geometry->config->format &&
                      predict->geometry->config->format_assumed));
     set(object, "operands", json_string(predict->operands->name));
+    set(object, "operand_scale_group", size_or_null(predict->operand_scales.inner));
     set(object, "kv", json_string(predict->kv->name));
     return object;
 }

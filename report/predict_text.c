@@ -134,8 +134,11 @@ static void print_setting(const struct predict *predict, FILE *out)
         fprintf(out, "\n");
     }
     label_print(out, "formats");
-    fprintf(out, "weights %s; GEMMs of them in %s; activations %s; KV cache %s\n", predict->storage.name,
-            predict->operands->name, predict->format->name, predict->kv->name);
+    fprintf(out, "weights %s; GEMMs of them in %s", predict->storage.name, predict->operands->name);
+    if (predict->operand_scales.bits > 0)
+        fprintf(out, " (a %.0f-bit scale for each %" PRId64 " of a row)", predict->operand_scales.bits,
+                predict->operand_scales.inner);
+    fprintf(out, "; activations %s; KV cache %s\n", predict->format->name, predict->kv->name);
     if (o->weights) {
         label_print(out, "");
         fprintf(out, "--weights is about linear layers but lm_head and routers, which stay %s, as does the embedding\n",

@@ -59,6 +59,8 @@ struct model_config {
     struct model_storage storage;        /* of the quantised weights; else the format's */
     bool experts_only;                   /* only routed experts are quantised (mxfp4) */
     const struct model_format *operands; /* what the quantised GEMMs multiply in, where the file says so; NULL */
+    struct gemm_scales
+        operand_scales; /* of their activations, made while it runs; bits 0: one a tensor or row, not counted */
     struct model_exclusion excluded[MODEL_EXCLUDED_MOST];
     int excluded_count;
     int64_t excluded_unclear;                    /* entries that are regular expressions, or too many: not applied */

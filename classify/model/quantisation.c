@@ -84,6 +84,10 @@ static void read_fp8(const json_t *object, struct model_config *config)
     }
     set_storage(config, 8, scales, scales.outer ? "fp8, 32-bit scale for each block" : "fp8, 32-bit scale a tensor");
     config->operands = model_format_by_name("fp8");
+    const char *scheme = json_string_value(json_object_get(object, "activation_scheme"));
+    /* As wide as the weights' blocks: the 1 x 128 tiles of DeepSeek-V3, arXiv 2412.19437, section 3.3.2. */
+    if (scales.inner && scheme && !strcmp(scheme, "dynamic"))
+        config->operand_scales = (struct gemm_scales){.bits = 32, .outer = 1, .inner = scales.inner};
 }
 
 static void read_mxfp4(const json_t *object, struct model_config *config)

@@ -41,7 +41,8 @@ def stored(model, options):
     if not quantisation or "weights" in options:
         return {}
     if quantisation["quant_method"] == "fp8":
-        return dict(block=quantisation["weight_block_size"][0], operand_bits=8, operand_peak=FP8)
+        return dict(block=quantisation["weight_block_size"][0], operand_bits=8, operand_peak=FP8,
+                    tiles=quantisation["activation_scheme"] == "dynamic")
     return dict(weights=(4, 8, 32), experts_only=True)  # mxfp4: an 8-bit scale for 32
 
 

@@ -131,9 +131,10 @@ class Prediction:
     """peaks: FLOP/s by type; bandwidth in bytes/s. weights: (bits, scale bits, group) for linear layers, or None."""
 
     def __init__(self, model, batch, prompt, context, chunk=0, weights=None, kv_bits=None, tp=1, block=None,
-                 experts_only=False, operand_bits=None, peak=989.5e12, operand_peak=None, bandwidth=3350e9):
+                 tiles=False, experts_only=False, operand_bits=None, peak=989.5e12, operand_peak=None, bandwidth=3350e9):
         self.m, self.batch, self.prompt, self.context, self.chunk, self.tp = model, batch, prompt, context, chunk, tp
         self.weights, self.kv_bits, self.block, self.experts_only = weights, kv_bits or model.bits, block, experts_only
+        self.tiles = tiles
         self.operand_bits, self.peak, self.bandwidth = operand_bits or model.bits, peak, bandwidth
         self.operand_peak = operand_peak or peak
 
@@ -182,6 +183,8 @@ class Prediction:
         weight, bits = self.stored(m, n, k), self.m.bits
         bias = F(n * bits, 8) if m.bias else 0
         left, out = F(k * self.left_bits(m), 8), F(n * bits, 8)
+        if self.quantised(m) and self.block and self.tiles:  # a row's scales, one for as many as a block is wide
+            left += 4 * ceil(k / self.block)
         if m.kind not in ("up", "down"):
             total = weight + bias + rows * (left + out)
             return 2 * rows * n * k, total, total, weight, weight
