@@ -44,7 +44,8 @@ static void print_unseen(const struct session_process *process, FILE *out)
     label_print(out, "");
     fprintf(out,
             "cuBLAS calls were not seen, so there are no shapes, though %s %s named like a GEMM or attention ran: the "
-            "program looks cuBLAS up by dlsym or has it built in (README, Limits), or brings kernels of its own\n",
+            "program looks cuBLAS up by dlsym (`ROOFTAP_LOOKUP=on` takes that), has it built in (README, Limits), or "
+            "brings kernels of its own\n",
             format_count(count, process->named_kernels), format_plural(process->named_kernels, "kernel", "kernels"));
 }
 
