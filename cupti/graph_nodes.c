@@ -81,10 +81,11 @@ static struct node_entry *find_entry(uint64_t node_id)
 {
     for (unsigned i = 0; i < PROBES; i++) {
         struct node_entry *entry = entry_at(node_id, i);
+        uint32_t version = atomic_load_explicit(&entry->version, memory_order_acquire);
         uint64_t id = atomic_load_explicit(&entry->node_id, memory_order_acquire);
         if (id == node_id)
             return entry;
-        if (id == 0)
+        if (id == 0 && version % 2 == 0) /* one that is just being taken was passed by others already */
             break;
     }
     return NULL;
@@ -123,35 +124,47 @@ static void entry_begin(struct node_entry *entry, uint64_t node_id)
     atomic_store_explicit(&entry->node_id, node_id, memory_order_release);
 }
 
-/* The node's own line, or the first that is free. Locked; *MADE: it is new. NULL: none to be had. */
+/* A free line that nobody else is taking at this moment. */
+static bool take_line(struct node_entry *entry, uint64_t id)
+{
+    uint32_t version = GET(entry->version);
+    if ((id != 0 && !is_drained(entry)) || version % 2 ||
+        !atomic_compare_exchange_strong_explicit(&entry->version, &version, version + 1, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    atomic_thread_fence(memory_order_release);
+    if (GET(entry->node_id) == id && (id == 0 || is_drained(entry)))
+        return true;
+    entry_unlock(entry); /* somebody was faster */
+    return false;
+}
+
+/* The node's own line, or the first that can be taken. Locked; *MADE: it is new. NULL: none to be had. */
 static struct node_entry *claim_once(uint64_t node_id, bool *made)
 {
-    struct node_entry *place = NULL;
+    struct node_entry *own = find_entry(node_id);
     *made = false;
+    if (own) {
+        if (!entry_lock(own))
+            return NULL;
+        if (GET(own->node_id) != node_id) {
+            entry_unlock(own); /* it was drained, and taken over just now */
+            return NULL;
+        }
+        *made = is_drained(own);
+        if (*made)
+            entry_begin(own, node_id);
+        return own;
+    }
     for (unsigned i = 0; i < PROBES; i++) {
         struct node_entry *entry = entry_at(node_id, i);
-        uint64_t id = atomic_load_explicit(&entry->node_id, memory_order_acquire);
-        if (id == node_id) {
-            place = entry;
-            break;
+        if (take_line(entry, atomic_load_explicit(&entry->node_id, memory_order_acquire))) {
+            entry_begin(entry, node_id);
+            *made = true;
+            return entry;
         }
-        if (!place && (id == 0 || is_drained(entry)))
-            place = entry;
-        if (id == 0)
-            break;
     }
-    if (!place || !entry_lock(place))
-        return NULL;
-    uint64_t id = GET(place->node_id);
-    if (id == node_id && !is_drained(place))
-        return place;
-    if (id != node_id && id != 0 && !is_drained(place)) {
-        entry_unlock(place); /* somebody was faster */
-        return NULL;
-    }
-    entry_begin(place, node_id);
-    *made = true;
-    return place;
+    return NULL;
 }
 
 static struct node_entry *claim(uint64_t node_id, bool *made)
@@ -457,7 +470,9 @@ enum launch_join_result graph_nodes_find(uint64_t node_id, uint32_t correlation_
     struct node_view v;
     *found = (struct launch_owner){.owner = TRACE_OWNER_NONE};
     const struct node_entry *entry = entries && !graph_nodes_distrusted() ? find_entry(node_id) : NULL;
-    if (!entry || !view(entry, node_id, &v) || !step_back(node_id, correlation_id, &v))
+    if (entry && !view(entry, node_id, &v))
+        return LAUNCH_JOIN_PENDING; /* being written: the next look tells */
+    if (!entry || !step_back(node_id, correlation_id, &v))
         return LAUNCH_JOIN_UNSEEN;
     return result_of(&v.owner, name_id, found);
 }
