@@ -11,13 +11,11 @@
 #include "classify/roof_time.h"
 #include "classify/session.h"
 
-#define FAR_TIMES        3.0  /* as in the flag far_from_roof */
 #define IDLE_LEAST_SHARE 0.05 /* of the span: a little waiting is normal */
 /* No kernel's start-up takes longer: with a kernel of 2.9 us the launch and the wait for it took 9.6 us, host included, on a
  * V100 (NVIDIA, Getting Started with CUDA Graphs, developer.nvidia.com/blog/cuda-graphs). A floor above it is of a run
  * without small kernels, and without a floor so much of each kernel may be start-up. */
-#define START_UP_MOST_NS    10e3
-#define START_UP_MOST_TIMES 2.0 /* of the floor, as in the class overhead */
+#define START_UP_MOST_NS 10e3
 
 /* ---- roofs ---- */
 
@@ -170,7 +168,7 @@ static double unexplained_ns(const struct session *session, const struct operato
         return above_roof_ns(op) - start_up;
     double filled_ns = (double)op->executions * roof_blocks_ns(session, op->device, op->work.path, (double)op->blocks,
                                                                op->work.flops, op->work.bytes);
-    return (double)op->time_ns > FAR_TIMES * filled_ns ? (double)op->time_ns - filled_ns - start_up : NAN;
+    return (double)op->time_ns > ROOFLINE_FAR_TIMES * filled_ns ? (double)op->time_ns - filled_ns - start_up : NAN;
 }
 
 static double saved_by_alignment(const struct session *session, size_t index)
@@ -194,7 +192,7 @@ static double saved_by_fewer_kernels(const struct session *session, size_t index
     double floor_ns = op->device >= 0 ? session->devices[op->device].floor_ns : NAN;
     if (op->of_call || op->kind != OPERATOR_OTHER || !op->kernels || !(floor_ns <= START_UP_MOST_NS))
         return NAN;
-    bool small = (double)op->time_ns <= START_UP_MOST_TIMES * floor_ns * (double)op->kernels;
+    bool small = (double)op->time_ns <= ROOFLINE_OVERHEAD_TIMES * floor_ns * (double)op->kernels;
     return small ? (double)op->time_ns : NAN;
 }
 

@@ -5,11 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define NEAR_RIDGE_SHARE    0.10
-#define STARVED_FACTOR      1.25
-#define FAR_FROM_ROOF_TIMES 3.0
-#define OVERHEAD_TIMES      2.0
-#define ABOVE_ROOF_MOST     1.25
+/* As roofline.h says of each flag. */
+#define NEAR_RIDGE_SHARE 0.10
+#define STARVED_FACTOR   1.25
+#define ABOVE_ROOF_MOST  1.25
 
 /* Comparisons with NAN are false throughout, so what is not known raises no flag. */
 
@@ -33,7 +32,7 @@ static bool is_starved(const struct roofline_input *in, double flops_per_second,
 static bool is_overhead(const struct roofline_input *in, double t_roof_ns)
 {
     double start_up_ns = (double)in->kernels * in->floor_ns;
-    return in->kernels && t_roof_ns < start_up_ns && in->time_ns <= OVERHEAD_TIMES * start_up_ns;
+    return in->kernels && t_roof_ns < start_up_ns && in->time_ns <= ROOFLINE_OVERHEAD_TIMES * start_up_ns;
 }
 
 /* Called for what is above its roof. */
@@ -75,7 +74,7 @@ void roofline_classify(const struct roofline_input *in, const struct device_roof
         result->flags |= ROOFLINE_NEAR_RIDGE;
     if (is_starved(in, peak, bandwidth, result->t_roof_ns / 1e9))
         result->flags |= ROOFLINE_STARVED;
-    if (timed && result->bound != BOUND_OVERHEAD && in->time_ns > FAR_FROM_ROOF_TIMES * result->t_roof_ns)
+    if (timed && result->bound != BOUND_OVERHEAD && in->time_ns > ROOFLINE_FAR_TIMES * result->t_roof_ns)
         result->flags |= ROOFLINE_FAR_FROM_ROOF;
     result->fits_in_l2 = in->call_bytes > 0 && in->call_bytes <= in->l2_bytes;
     if (result->roof_fraction > 1) {

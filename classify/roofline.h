@@ -66,6 +66,10 @@ roof_origin_name(enum roof_origin origin); /* "table", "table_file", "peak", "me
 
 enum bound { BOUND_UNKNOWN, BOUND_MEMORY, BOUND_COMPUTE, BOUND_OVERHEAD };
 
+/* Of the time at the roof, and of the launch floor: what the flag far_from_roof and the class overhead mean. */
+#define ROOFLINE_FAR_TIMES      3.0
+#define ROOFLINE_OVERHEAD_TIMES 2.0
+
 enum roofline_flag {
     ROOFLINE_NEAR_RIDGE = 1 << 0, /* within 10 % of the ridge */
     ROOFLINE_STARVED = 1 << 1,    /* fewer blocks than SMs, and that costs more than 25 % at the roof: of compute, or of
