@@ -11,6 +11,24 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Reads NVML while the device works: between enqueuing and waiting. */
+static void read_clocks(struct measure *measure)
+{
+    struct nvml_reading reading;
+    struct calibration *calibration = measure->calibration;
+    if (!measure->nvml_device || !nvml_read(measure->nvml, measure->nvml_device, &reading))
+        return;
+    if (reading.sm_clock_mhz > 0) {
+        double hz = reading.sm_clock_mhz * 1e6;
+        calibration->sm_hz_lowest = fmin(hz, calibration->sm_hz_lowest); /* of a number and NAN, the number */
+        calibration->sm_hz_highest = fmax(hz, calibration->sm_hz_highest);
+    }
+    if (reading.throttle_reasons != TRACE_REASONS_UNKNOWN)
+        calibration->throttle_reasons =
+            (calibration->throttle_reasons == TRACE_REASONS_UNKNOWN ? 0 : calibration->throttle_reasons) |
+            reading.throttle_reasons;
+}
+
 /* WORK runs once as a lead-in: without it the device would stand at the first event and wait for the host. Then COUNT times,
  * each between two events. */
 static bool run_batch(struct measure *measure, measure_work *work, void *context, int count, double *ns)
@@ -20,7 +38,7 @@ static bool run_batch(struct measure *measure, measure_work *work, void *context
     for (int i = 0; i < count && good; i++)
         good = work(measure, context) && cuda_record(cuda, measure->events[i + 1]);
     if (good)
-        measure_clocks(measure);
+        read_clocks(measure);
     for (int i = 0; i < count && good; i++)
         good = cuda_elapsed_ns(cuda, measure->events[i], measure->events[i + 1], &ns[i]);
     return good;
@@ -42,23 +60,6 @@ bool measure_repeat(struct measure *measure, measure_work *work, void *context, 
     qsort(ns, (size_t)count, sizeof ns[0], compare);
     *times = (struct measure_times){ns[0], ns[count / 2], count};
     return true;
-}
-
-void measure_clocks(struct measure *measure)
-{
-    struct nvml_reading reading;
-    struct calibration *calibration = measure->calibration;
-    if (!measure->nvml_device || !nvml_read(measure->nvml, measure->nvml_device, &reading))
-        return;
-    if (reading.sm_clock_mhz > 0) {
-        double hz = reading.sm_clock_mhz * 1e6;
-        calibration->sm_hz_lowest = fmin(hz, calibration->sm_hz_lowest); /* of a number and NAN, the number */
-        calibration->sm_hz_highest = fmax(hz, calibration->sm_hz_highest);
-    }
-    if (reading.throttle_reasons != TRACE_REASONS_UNKNOWN)
-        calibration->throttle_reasons =
-            (calibration->throttle_reasons == TRACE_REASONS_UNKNOWN ? 0 : calibration->throttle_reasons) |
-            reading.throttle_reasons;
 }
 
 /* ---- the launch floor ---- */

@@ -34,8 +34,6 @@ struct measure_times {
 /* Runs WORK warm, then up to MEASURE_MOST_TIMES times or SECONDS, at least twice; each between two events. */
 bool measure_repeat(struct measure *measure, measure_work *work, void *context, double seconds,
                     struct measure_times *times);
-/* Reads NVML while the device works; call it between enqueuing and waiting. */
-void measure_clocks(struct measure *measure);
 
 /* Launch floor, bandwidth, matrix products. False: the device failed, not a path that it lacks. */
 bool measure_launch(struct measure *measure);

@@ -13,7 +13,8 @@ enum { ENTRY_ID_LIMIT = 1 << 16 }; /* a damaged id must not make a huge table */
 
 /* ---- names ---- */
 
-char *text_of_record(const char *text, size_t bytes, char in_place_of_nul)
+/* Text of a record as a C string that the caller frees; embedded NULs become IN_PLACE_OF_NUL. */
+static char *text_of_record(const char *text, size_t bytes, char in_place_of_nul)
 {
     while (bytes && text[bytes - 1] == '\0')
         bytes--;

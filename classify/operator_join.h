@@ -27,9 +27,6 @@ struct name_pool {
 const char *name_pool_find(const struct name_pool *pool, uint64_t id); /* NULL if no record gave it */
 void name_pool_free(struct name_pool *pool);
 
-/* Text of a record as a C string that the caller frees; embedded NULs become IN_PLACE_OF_NUL. */
-char *text_of_record(const char *text, size_t bytes, char in_place_of_nul);
-
 struct joined_signature {
     uint64_t id;
     struct trace_signature content;

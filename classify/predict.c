@@ -252,11 +252,6 @@ void predict_free(struct predict *predict)
     }
 }
 
-const char *predict_phase_name(enum predict_phase phase)
-{
-    return phase == PREDICT_PREFILL ? "prefill" : "decode";
-}
-
 const char *predict_kind_name(enum predict_kind kind)
 {
     static const char *const names[] = {"gemm", "batched_gemm", "experts", "attention"};

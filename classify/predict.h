@@ -147,7 +147,6 @@ bool predict_model(const struct model_geometry *geometry, const struct predict_o
                    struct predict *predict, struct model_error *error);
 void predict_free(struct predict *predict);
 
-const char *predict_phase_name(enum predict_phase phase); /* "prefill" */
-const char *predict_kind_name(enum predict_kind kind);    /* "gemm", "batched_gemm", "experts", "attention" */
+const char *predict_kind_name(enum predict_kind kind); /* "gemm", "batched_gemm", "experts", "attention" */
 
 #endif

@@ -148,14 +148,6 @@ char *format_gibibytes(char *text, double bytes)
     return text;
 }
 
-char *format_rows(char *text, double rows)
-{
-    if (isnan(rows) || isinf(rows) || rows > 1e15)
-        return unknown(text);
-    snprintf(text, FORMAT_BYTES, "%.0f", ceil(rows));
-    return text;
-}
-
 const char *format_plural(uint64_t count, const char *one, const char *many)
 {
     return count == 1 ? one : many;

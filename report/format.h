@@ -21,6 +21,5 @@ char *format_giga(char *text, double per_second);                             /*
 char *format_bytes(char *text, double bytes);                                 /* 12.3 MB */
 const char *format_plural(uint64_t count, const char *one, const char *many); /* the word for COUNT */
 char *format_gibibytes(char *text, double bytes);                             /* 14.2 GiB: memory and files */
-char *format_rows(char *text, double rows);                                   /* up to the next whole row */
 
 #endif

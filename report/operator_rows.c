@@ -9,7 +9,8 @@
 
 #include "classify/allocate.h"
 
-size_t operator_rows_shown(const struct view *view, size_t count)
+/* Of COUNT rows: all of them, or as many as the view asks for, where that saves more than the line which says so. */
+static size_t rows_shown(const struct view *view, size_t count)
 {
     size_t least = view->rows_asked_for ? view->rows : view->rows == SIZE_MAX ? SIZE_MAX : view->rows + 1;
     return least < count ? view->rows : count;
@@ -131,7 +132,7 @@ struct operator_rows operator_rows_of(const struct column_source *source, const 
                                                               : rows_as_they_are(source->session, view);
     if (view->sort)
         columns_sort(view->sort, source, rows.rows, rows.count);
-    rows.shown = operator_rows_shown(view, rows.count);
+    rows.shown = rows_shown(view, rows.count);
     return rows;
 }
 

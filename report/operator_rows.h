@@ -30,7 +30,4 @@ struct operator_rows operator_rows_by_kernel(const struct session *session,
                                              bool (*keep)(const struct operator_row *op));
 void operator_rows_free(struct operator_rows *rows);
 
-/* Of COUNT rows: all of them, or as many as the view asks for, where that saves more than the line which says so. */
-size_t operator_rows_shown(const struct view *view, size_t count);
-
 #endif

@@ -31,8 +31,6 @@ static void test_numbers(void **state)
     assert_string_equal(format_tera(t, 4e9), "0.004");
     assert_string_equal(format_giga(t, 1008e9), "1008");
     assert_string_equal(format_giga(t, 1.5e9), "1.5");
-    assert_string_equal(format_rows(t, 258.43), "259");
-    assert_string_equal(format_rows(t, INFINITY), "-");
     assert_string_equal(format_gain(t, 0), "0");
     assert_string_equal(format_gain(t, 0.00007), "<0.01");
     assert_string_equal(format_gain(t, 0.0068), "0.68");
