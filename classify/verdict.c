@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comes after advice_list.c, whose first item is the lever. Waiting outranks what bounds the kernels, and what has no bound outranks
- * a bound that covers less. */
+/* Comes after advice_list.c, whose first item is the lever. Waiting outranks what bounds the kernels, and what has no bound
+ * outranks a bound that covers less. */
 #include "classify/verdict.h"
 
 #include <math.h>
