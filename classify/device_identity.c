@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What two readings of the same product may differ by; device_identity.h says of each what lies beyond. */
 #define LEAST_MEMORY    0.85
 #define MOST_MEMORY     1.15
 #define BANDWIDTH_SHARE 0.10

@@ -22,7 +22,7 @@ enum identity_check_kind {
     IDENTITY_BUS, /* width of the memory bus, on no MIG instance */
     /* warnings */
     IDENTITY_BANDWIDTH, /* memory clock x bus width x 2, on no MIG instance, more than 10 % off the row's */
-    IDENTITY_CLOCK,     /* the device's highest SM clock is below the one that the row's peaks mean */
+    IDENTITY_CLOCK,     /* the device's highest SM clock is more than 3 % below the one that the row's peaks mean */
     IDENTITY_CHECK_COUNT,
 };
 
