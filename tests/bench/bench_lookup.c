@@ -22,6 +22,7 @@ int main(int count, char **arguments)
     double start = now_ns();
     for (long i = 0; i < repeats; i++)
         found = dlsym(handle, arguments[1]);
+    (void)found;
     printf("%.1f\n", (now_ns() - start) / (double)repeats);
     return 0;
 }
