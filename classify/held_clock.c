@@ -50,8 +50,9 @@ struct held_clock_readings held_clock_read(const char *folder)
     struct held_clock_readings all = {0};
     struct trace_error error;
     struct trace_item item;
-    char *path = allocate(strlen(folder) + sizeof "/" TRACE_CLOCKS_FILE, 1);
-    sprintf(path, "%s/%s", folder, TRACE_CLOCKS_FILE);
+    size_t bytes = strlen(folder) + sizeof "/" TRACE_CLOCKS_FILE;
+    char *path = allocate(bytes, 1);
+    snprintf(path, bytes, "%s/%s", folder, TRACE_CLOCKS_FILE);
     all.file_there = access(path, F_OK) == 0 || errno != ENOENT;
     struct trace_reader *reader = all.file_there ? trace_reader_open(path, &error) : NULL;
     free(path);

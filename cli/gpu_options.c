@@ -16,9 +16,9 @@ bool gpu_options_load_table(const char *path, const char *command)
         free(usual);
         return true;
     }
-    /* Kept: rows are looked up until the process ends. */
-    static struct gpu_table_file *file;
-    file = gpu_table_file_read(path ? path : usual, error);
+    /* Kept: rows are looked up until the process ends. Volatile, as a pointer that nothing reads would be dropped. */
+    static struct gpu_table_file *volatile kept;
+    struct gpu_table_file *file = kept = gpu_table_file_read(path ? path : usual, error);
     free(usual);
     if (!file) {
         message_error(command, "%s", error);

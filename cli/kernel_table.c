@@ -16,9 +16,9 @@ bool kernel_table_load(const char *path, const char *command)
         free(usual);
         return true;
     }
-    /* Kept: rows are looked up until the process ends. */
-    static struct kernel_table_file *file;
-    file = kernel_table_file_read(path ? path : usual, error);
+    /* Kept: rows are looked up until the process ends. Volatile, as a pointer that nothing reads would be dropped. */
+    static struct kernel_table_file *volatile kept;
+    struct kernel_table_file *file = kept = kernel_table_file_read(path ? path : usual, error);
     free(usual);
     if (!file) {
         message_error(command, "%s", error);

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the shim adds to dlsym() of a name that is none of ours: instructions by callgrind (exact), nanoseconds (of this
-# machine, now). Aim: 50 ns. Fails only if a count of instructions has grown past what is given below.
+# What the shim adds to dlsym() of a name that is none of ours: instructions by callgrind, nanoseconds (of this
+# machine, now). Aim: 50 ns. Fails only if a count of instructions has grown past what is given below, some 40 above the
+# usual: for two seconds after a dlopen() a look-up costs a little more.
 # usage: bench_lookup.sh SHIM PROGRAM FOLDER [BUILD-TYPE]
 set -eu
 shim=$1 program=$2 folder=$3 build_type=${4:-Release}
 rm -rf "$folder" && mkdir -p "$folder"
-with_shim() { LD_PRELOAD=$shim ROOFTAP_DIR=$folder "$@"; }
+with_shim() { LD_PRELOAD=$shim ROOFTAP_DIR=$folder ROOFTAP_LOOKUP=on "$@"; }
 plain() { "$@"; }
 best_of() { for _ in 1 2 3 4 5 6 7 8 9; do "$@"; done | sort -n | head -1; }
 total() { # of main()
@@ -18,7 +19,7 @@ total() { # of main()
 instructions() { echo $((($(total "$1" "$2" 5000) - $(total "$1" "$2" 1000)) / 4000)); }
 
 failed=0
-for case in "sin 12" "cos 12" "cudnnCreate 160"; do # the last is not there, and takes us longest
+for case in "sin 60" "cos 60" "cudnnCreate 220"; do # the last is not there, and takes us longest
     name=${case% *} most=${case#* }
     line="dlsym of $name: $(echo "$(best_of with_shim "$program" "$name" 200000) $(best_of plain "$program" "$name" 200000)" |
         awk '{printf "+ %.1f ns to %.1f", $1 - $2, $2}')"
