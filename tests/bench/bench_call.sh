@@ -3,7 +3,8 @@
 # What the shim adds to a call, timing off: instructions by callgrind (exact), nanoseconds (of this machine, now), and those
 # as a multiple of the least that a record can cost here: two readings of the clock and 64 bytes. The fake libraries do next
 # to nothing, so the difference is ours. Prints one line each, with what was aimed at on a machine where the least is 17 ns;
-# fails only if a count of instructions has grown past what is given below: instructions repeat, nanoseconds don't.
+# fails only if a count of instructions has grown past what is given below, 2 to 3 % above the usual: how often a block is
+# changed within the calls that are counted is a matter of time.
 # usage: bench_call.sh SHIM HOST FLOOR FOLDER [BUILD-TYPE]: without optimisation nothing is held against the counts.
 set -eu
 shim=$1 host=$2 floor=$3 folder=$4 build_type=${5:-Release}
@@ -49,8 +50,8 @@ bench() { # MODE TITLE AIM INSTRUCTIONS-AT-MOST
     fi
     echo "$line (aim: $3)"
 }
-bench count "cuBLAS call" "60 ns, 300 instructions" 307
-bench lt "cuBLASLt call, shape remembered" "200 ns" 650
-bench lt_new "cuBLASLt call, shape read" "1000 ns with the real getters" 4330
-bench launch "kernel launch" "40 ns" 220
+bench count "cuBLAS call" "60 ns, 300 instructions" 315
+bench lt "cuBLASLt call, shape remembered" "200 ns" 660
+bench lt_new "cuBLASLt call, shape read" "1000 ns with the real getters" 4400
+bench launch "kernel launch" "40 ns" 225
 exit $failed
