@@ -3,14 +3,14 @@
  * trace it: so an ancestor of another user tells nothing. */
 #include "preload/session_search.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "trace/proc_file.h"
 
 enum {
     ANCESTORS_MOST = 64,
@@ -22,29 +22,12 @@ struct environment_block {
     size_t bytes;
 };
 
-static size_t read_file(const char *path, char *buffer, size_t size)
-{
-    size_t length = 0;
-    ssize_t got;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    while (length < size && (got = read(fd, buffer + length, size - length)) != 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        if (got > 0)
-            length += (size_t)got;
-    }
-    close(fd);
-    return length;
-}
-
 /* Field 4 of /proc/PID/stat, behind the name in parentheses. 0: none, or not told. */
 static int parent_of(int pid)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    text[read_file(path, text, sizeof text - 1)] = '\0';
+    text[proc_file_read(path, text, sizeof text - 1)] = '\0';
     const char *name_end = strrchr(text, ')');
     return name_end && strlen(name_end) > 4 ? atoi(name_end + 4) : 0; /* ") S 123": state, parent */
 }
@@ -64,7 +47,7 @@ static bool take_settings_of(int pid, char *memory, struct settings *settings, c
     char path[64];
     struct settings found;
     snprintf(path, sizeof path, "/proc/%d/environ", pid);
-    struct environment_block block = {memory, read_file(path, memory, ENVIRONMENT_BYTES - 1)};
+    struct environment_block block = {memory, proc_file_read(path, memory, ENVIRONMENT_BYTES - 1)};
     memory[block.bytes] = '\0';
     settings_read_from(&found, value_in, &block);
     if (!found.dir || strlen(found.dir) >= size)

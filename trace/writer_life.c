@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening, tending and ending a trace: all that may enter the kernel. Nothing here runs on a host's call path. */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "trace/clock.h"
+#include "trace/proc_file.h"
 #include "trace/trace_writer.h"
 #include "trace/writer_state.h"
 
@@ -90,28 +90,11 @@ static void gate_unlock(struct writer_gate *gate)
 
 /* ---- facts about the process ---- */
 
-static size_t read_file(const char *path, char *buffer, size_t size)
-{
-    size_t length = 0;
-    ssize_t got;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    while (length < size && (got = read(fd, buffer + length, size - length)) != 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        if (got > 0)
-            length += (size_t)got;
-    }
-    close(fd);
-    return length;
-}
-
 /* Field 22 of /proc/self/stat, in clock ticks since boot: with the pid it names the process. 0: not known. */
 static uint64_t process_start(void)
 {
     char text[1024];
-    size_t length = read_file("/proc/self/stat", text, sizeof text - 1);
+    size_t length = proc_file_read("/proc/self/stat", text, sizeof text - 1);
     text[length] = 0;
     char *field = strrchr(text, ')'); /* the command's name may hold blanks */
     for (int i = 2; field && i < 22; i++) {
@@ -157,7 +140,7 @@ static size_t redact(char *command, size_t bytes, size_t size)
 static bool write_process(struct writer *writer, struct trace_thread *thread)
 {
     static const char version[] = ROOFTAP_VERSION;
-    size_t command = read_file("/proc/self/cmdline", writer->command, sizeof writer->command);
+    size_t command = proc_file_read("/proc/self/cmdline", writer->command, sizeof writer->command);
     if (__atomic_load_n(&redact_arguments, __ATOMIC_RELAXED))
         command = redact(writer->command, command, sizeof writer->command);
     size_t size = sizeof(struct trace_process) + command + sizeof version - 1;

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of /proc, whose size nothing tells before they are read. For the host: no allocation. */
+#ifndef TRACE_PROC_FILE_H
+#define TRACE_PROC_FILE_H
+
+#include <stddef.h>
+
+/* At most SIZE bytes of PATH, not terminated. Returns how many; 0 also where the file can't be opened. */
+size_t proc_file_read(const char *path, char *buffer, size_t size);
+
+#endif
