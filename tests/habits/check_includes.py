@@ -13,7 +13,8 @@ MAY_INCLUDE = {
     "classify": ["trace/"],
     "report": ["classify/", "trace/"],
     "calibrate": ["classify/", "trace/"],
-    "cli": ["calibrate/", "report/", "classify/", "trace/", "preload/settings.h"],
+    "collect": ["classify/", "trace/"],
+    "cli": ["calibrate/", "collect/", "report/", "classify/", "trace/", "preload/settings.h"],
 }
 # sim/ is an independent oracle: none of these, and no one includes sim/.
 OURS = list(MAY_INCLUDE)

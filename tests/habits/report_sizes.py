@@ -22,7 +22,7 @@ def functions(lines):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    for folder in ["trace", "cupti", "preload", "classify", "report", "cli", "sim", "tests", "examples"]:
+    for folder in ["trace", "cupti", "preload", "classify", "report", "collect", "cli", "sim", "tests", "examples"]:
         for path in sorted((root / folder).rglob("*.[ch]")):
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
             if len(lines) > LONG_FILE:
