@@ -42,6 +42,16 @@ rm tree/trace/README.md; refuses "a missing README" "$here/check_tree.py"
 printf '/* TO''DO */\n' >>tree/trace/trace.h; refuses "an open end" "$here/check_tree.py"
 printf '/* /hom''e/me/x */\n' >>tree/trace/trace.h; refuses "a machine path" "$here/check_tree.py"
 printf 'int x; ' >>tree/trace/trace.h; refuses "no newline at the end" "$here/check_tree.py"
+mkdir -p build && echo 'add_test(a_test "true")' >build/CTestTestfile.cmake
+failures() { # ROW
+    mkdir -p tree/tests && echo "/* X01 */" >tree/tests/a.c && echo "$1" >tree/tests/FAILURES.md
+    "$here/check_failures.py" tree build >out 2>&1
+}
+failures "| X01 | what | a_test | tests/a.c |" || { echo "refuses a good table of failures"; cat out; failed=1; }
+for row in "" "| X01 | what | no_test | tests/a.c |" "| X01 | what | a_test | tests/b.c |" "| X02 | what | a_test | tests/a.c |" \
+    "| X01 | what | a_test |"; do
+    failures "$row" && { echo "does not see a wrong table of failures: $row"; failed=1; }
+done
 if command -v clang-format >/dev/null; then
     accepts "$here/check_format.sh"
     echo 'int   x ;' >>tree/trace/trace.h; refuses "a badly formatted line" "$here/check_format.sh"
