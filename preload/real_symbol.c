@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "preload/elf_symbol.h"
+#include "preload/vendor_libraries.h"
 
 enum {
     COPIES = 32,  /* more than any process has; one too many is asked for without being remembered */
@@ -23,46 +24,6 @@ _Atomic(void *) real_symbol_table[SYMBOL_COUNT];
 _Thread_local struct real_symbol_pending real_symbol_pending;
 _Atomic int real_symbol_getters;
 static _Atomic unsigned long missing_count;
-
-struct vendor_library {
-    const char *prefix;     /* of the functions in it; the first row that fits holds */
-    const char *named;      /* how its DT_SONAME starts */
-    const char *sonames[4]; /* newest first */
-};
-
-/* clang-format off */
-static const struct vendor_library vendor_libraries[] = {
-    {"cublasLt", "libcublasLt.so.", {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"}},
-    {"cublas",   "libcublas.so.",   {"libcublas.so.13",   "libcublas.so.12",   "libcublas.so.11"}},
-    {"cuda",     "libcudart.so.",   {"libcudart.so.13",   "libcudart.so.12",   "libcudart.so.11.0"}},
-    {"__cuda",   "libcudart.so.",   {"libcudart.so.13",   "libcudart.so.12",   "libcudart.so.11.0"}},
-    {"cu",       "libcuda.so.",     {"libcuda.so.1"}},
-};
-/* clang-format on */
-
-enum { VENDOR_LIBRARIES = sizeof vendor_libraries / sizeof vendor_libraries[0] };
-
-static const struct vendor_library *library_of(const char *name)
-{
-    for (size_t i = 0; i < VENDOR_LIBRARIES; i++)
-        if (!strncmp(name, vendor_libraries[i].prefix, strlen(vendor_libraries[i].prefix)))
-            return &vendor_libraries[i];
-    return NULL;
-}
-
-int real_symbol_library_named(const char *soname)
-{
-    for (int i = 0; i < VENDOR_LIBRARIES; i++)
-        if (!strncmp(soname, vendor_libraries[i].named, strlen(vendor_libraries[i].named)))
-            return i;
-    return -1;
-}
-
-int real_symbol_library(const char *function)
-{
-    const struct vendor_library *library = library_of(function);
-    return library ? real_symbol_library_named(library->named) : -1;
-}
 
 /* SYMBOL unless it is NULL or lies in this library. */
 static void *foreign(void *symbol)
@@ -87,9 +48,9 @@ static void *find_in_loaded(const char *name, const char *library)
 
 void *real_symbol_in_named(const char *name)
 {
-    const struct vendor_library *library = library_of(name);
-    for (size_t i = 0; library && i < 4 && library->sonames[i]; i++) {
-        void *symbol = find_in_loaded(name, library->sonames[i]);
+    const char *const *soname = vendor_library_sonames(name);
+    for (; soname && *soname; soname++) {
+        void *symbol = find_in_loaded(name, *soname);
         if (symbol)
             return symbol;
     }
@@ -197,7 +158,7 @@ static const char *soname_of(const struct dl_phdr_info *library)
 static int note_copy(struct dl_phdr_info *library, size_t bytes, void *unused)
 {
     (void)bytes, (void)unused;
-    int kind = library->dlpi_addr ? real_symbol_library_named(soname_of(library)) : -1;
+    int kind = library->dlpi_addr ? vendor_library_named(soname_of(library)) : -1;
     if (kind < 0 || copy_at(library->dlpi_addr))
         return 0;
     for (int i = 0; i < COPIES; i++)

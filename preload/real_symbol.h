@@ -69,11 +69,6 @@ static inline void *real_symbol_ask(unsigned id, const void *near)
     return real;
 }
 
-/* Which library a function belongs to by its name, or a library is by its DT_SONAME: a number that both agree on; -1: none
- * of those that we know. */
-int real_symbol_library(const char *function);
-int real_symbol_library_named(const char *soname);
-
 /* Whether a library has come that there is another copy of. Slow if something was loaded since the last time. */
 void real_symbol_look_for_copies(void);
 

@@ -18,6 +18,7 @@
 #include "preload/real_dlsym.h"
 #include "preload/real_symbol.h"
 #include "preload/settings.h"
+#include "preload/vendor_libraries.h"
 
 struct symbol_thunk_slot symbol_thunk_slots[SYMBOL_THUNKS];
 
@@ -153,18 +154,9 @@ static bool meets_us_next(const struct link_map *map, const char *name)
     return m == own;
 }
 
-/* One of NVIDIA's that has functions of its own to look up, or watches these, as CUPTI does. */
 static bool is_vendor(const struct link_map *map)
 {
-    static const char *const also[] = {"libcupti.so.", "libnvperf_", "libcuinj64.so.", "libnvidia-",
-                                       "libcheckpoint.so"};
-    const char *soname = elf_symbol_soname(map);
-    if (real_symbol_library_named(soname) >= 0)
-        return true;
-    for (size_t i = 0; i < sizeof also / sizeof also[0]; i++)
-        if (!strncmp(soname, also[i], strlen(also[i])))
-            return true;
-    return false;
+    return vendor_library_is(elf_symbol_soname(map));
 }
 
 /* ---- wrappers and thunks ---- */
@@ -278,8 +270,8 @@ void *symbol_lookup_wrapper(unsigned id, void *real, const void *caller)
     const struct link_map *owner = map_of(real);
     if (!is_watched() || !owner || owner == own_map() || symbol_lookup_is_vendor(caller))
         return NULL;
-    int kind = real_symbol_library_named(elf_symbol_soname(owner));
-    return kind >= 0 && kind == real_symbol_library(entry_name(id)) ? stand_before(id, real) : NULL;
+    int kind = vendor_library_named(elf_symbol_soname(owner));
+    return kind >= 0 && kind == vendor_library_of(entry_name(id)) ? stand_before(id, real) : NULL;
 }
 
 /* ---- answers ---- */
@@ -319,8 +311,8 @@ static struct symbol_answer answer_with(const struct question *q, void *real, vo
     const struct link_map *owner = map_of(real);
     if (!owner || owner == q->caller || (q->caller && is_vendor(q->caller)))
         return found(real);
-    int kind = real_symbol_library_named(elf_symbol_soname(owner));
-    if (kind < 0 || kind != real_symbol_library(q->name))
+    int kind = vendor_library_named(elf_symbol_soname(owner));
+    if (kind < 0 || kind != vendor_library_of(q->name))
         return found(otherwise);
     void *wrapper = stand_before(q->id, real);
     return found(wrapper ? wrapper : real);
