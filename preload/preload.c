@@ -238,6 +238,9 @@ static void write_facts(struct trace_thread *thread)
     for (unsigned id = 1; id < ENTRY_COUNT; id++)
         trace_entry_write(thread, id, entry_name(id));
     trace_note(thread, TRACE_NOTE_HOOK_LEVEL, 0, "%s", hook_level());
+    if (symbol_lookup_is_lost())
+        trace_note(thread, TRACE_NOTE_ESCAPED, TRACE_UNKNOWN,
+                   "look-ups by name are not seen: the C library's own dlsym is not where it is known to be");
     trace_anchor(thread, 0);
 }
 

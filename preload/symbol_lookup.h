@@ -46,4 +46,7 @@ bool symbol_lookup_is_vendor(const void *caller);
 /* Whether look-ups by name are watched in this process: wanted, and possible. */
 bool symbol_lookup_is_on(void);
 
+/* They are wanted, but the C library's own functions were not found where they belong: each look-up is passed on. */
+bool symbol_lookup_is_lost(void);
+
 #endif
