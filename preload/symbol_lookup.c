@@ -269,6 +269,15 @@ static void *stand_before(unsigned id, void *real)
     return thunk;
 }
 
+void *symbol_lookup_thunk(const char *name, void *real)
+{
+    unsigned id = id_of(name);
+    void *thunk = id == ENTRY_NONE ? NULL : thunk_for(id, real);
+    if (id != ENTRY_NONE && !thunk)
+        driver_entries_escaped(entry_name(id));
+    return thunk;
+}
+
 bool symbol_lookup_is_vendor(const void *caller)
 {
     const struct link_map *map = map_of(caller);
