@@ -49,7 +49,6 @@ class Case(unittest.TestCase):
         shutil.rmtree(self.traces, True)
         self.traces.mkdir()
         variables.setdefault("ROOFTAP_TIMING", "off")
-        variables.setdefault("ROOFTAP_LOOKUP", "on")
         return self.run_program(command, [*before, shim, *after], ROOFTAP_DIR=self.traces, **variables)
 
     def assert_same(self, command, **variables):

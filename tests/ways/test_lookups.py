@@ -139,10 +139,10 @@ class Hosts(Case):
         command = [program("trampoline_host")]
         plain = self.plain(command)
         self.assertEqual(plain.stdout, "cudnnCreate: 0, 0x5e5e\n")
-        by_preload = self.run_program(command, [link / SHIM.relative_to(BUILD)], ROOFTAP_LOOKUP="on", ROOFTAP_DIR=self.folder)
+        by_preload = self.run_program(command, [link / SHIM.relative_to(BUILD)], ROOFTAP_DIR=self.folder)
         self.assertEqual((by_preload.returncode, by_preload.stdout, by_preload.stderr), (0, plain.stdout, ""))
         by_command = self.run_program([elsewhere / ROOFTAP.relative_to(BUILD), "record", "-q", "-o", self.folder / "session",
-                                       "--", *command], ROOFTAP_LOOKUP="on")
+                                       "--", *command])
         self.assertEqual((by_command.returncode, by_command.stdout), (0, plain.stdout))
         self.assertRegex(by_command.stderr, r"^rooftap record: LD_PRELOAD can't carry the path [^\n]*\n$")
 
