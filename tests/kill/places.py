@@ -63,13 +63,16 @@ class Nursery:
         self.statuses = {}
 
     def start(self, command, environment, out, prepare=None):
-        pid = os.fork()
+        """Its pid, once it has become COMMAND; what it says goes to the file OUT."""
+        file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        before, pid = os.readlink("/proc/self/exe"), os.fork()
         if pid:
+            os.close(file)
+            wait_until(lambda: program_of(pid) != before)
             return pid
         try:
             if prepare:
                 prepare()
-            file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             os.dup2(file, 1)
             os.dup2(file, 2)
             os.execve(command[0], command, environment)
@@ -93,6 +96,15 @@ class Nursery:
     def wait(self, pid, seconds=60):
         return wait_until(lambda: self.ended(pid), seconds)
 
+    def is_empty(self):
+        """Whether nobody is left of all that were started here and below."""
+        self.reap()
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return True
+        return False
+
     def end_all(self, pids):
         for pid in pids:
             if not self.ended(pid):
@@ -112,6 +124,13 @@ def state_of(pid, tid=None):
 
 def is_alive(pid):
     return state_of(pid) not in (None, "Z", "X")
+
+
+def program_of(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
 
 
 def sleeps(pid, tid):

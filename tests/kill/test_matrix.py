@@ -18,9 +18,10 @@ import tempfile
 import time
 
 import cgroups
-from places import adopt_orphans, AFTER_EXEC, BLOCKED_TID, CALLING, CHILD_STATUS, is_alive, LEAVING, MAIN, Nursery, PHASE
+from places import adopt_orphans, BLOCKED_TID, CALLING, CHILD_STATUS, is_alive, LEAVING, MAIN, Nursery, PHASE
 from places import sleeps, wait_until, Witness
 from recording import BUILD, clean_environment, Session, STAND_INS
+from report_check import records_differ
 
 VICTIM = str(BUILD / "tests" / "kill" / "kill_victim")
 THREADS, PACE_US, AT_ONCE = 2, 50, 2
@@ -173,20 +174,12 @@ class Course:
             self.seconds += time.monotonic() - told
             if self.recorded:
                 self.report_run = self.session.report_run("--json")
-            self.left = [] if wait_until(self.nobody_left, 20) else ["a process of the command is left behind"]
+            self.left = [] if wait_until(self.nursery.is_empty, 20) else ["a process of the command is left behind"]
         finally:
             self.nursery.reap()
             self.nursery.end_all([self.witness.pid(place) for place in self.witness.places()] + [self.top])
             if self.group:
                 self.group.remove()
-
-    def nobody_left(self):
-        self.nursery.reap()
-        try:
-            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return True
-        return False
 
     # ---- what came of it ----
 
@@ -224,40 +217,20 @@ def statuses_differ(cell, recorded, alone):
     return None if recorded.statuses == alone.statuses else f"statuses {recorded.statuses}, without {alone.statuses}"
 
 
-def calls_reported(report, place):
-    """By thread; the threads of a place multiply n = 4 (place + 1)."""
-    calls = {}
-    for row in report["operators"]:
-        if row["cublas"] and row["name"] == "cublasGemmEx" and row["cublas"]["n"] == 4 * (place + 1):
-            calls[row["cublas"]["m"] // 16 - 1] = calls.get(row["cublas"]["m"] // 16 - 1, 0) + row["calls"]
-    return calls
-
-
-def records_differ(course):
-    """What returned and is not in the report, or is there and was never made, or in flight and not shown."""
-    witness, run = course.witness, course.report_run
-    returned = {place: witness.returned(place, THREADS) for place in witness.places()}
-    if run.status == 2 and not any(map(any, returned.values())):
-        return None
-    if run.status not in (0, 1) or not run.out:
-        return f"the report ended with {run.status}: {run.err}; returned {returned}"
-    report = json.loads(run.out)
-    for place, counts in returned.items():
-        reported = calls_reported(report, place)
-        most = 0 if place >= AFTER_EXEC else 1  # a call may have been recorded that did not come back to be counted
-        if any(not 0 <= reported.get(thread, 0) - count <= most for thread, count in enumerate(counts)):
-            return f"place {place}: returned {counts}, reported {reported}, {report['coverage']}"
-    coverage = report["coverage"]
-    for count in ("records_dropped", "records_damaged", "blocks_damaged", "calls_missing"):
-        if coverage[count]:
-            return f"{count}: {coverage[count]}"
+def in_flight_differs(course, report):
     for place, tid in course.blocked.items():
-        shown = [call for process in report["processes"] if process["pid"] == witness.pid(place)
+        shown = [call for process in report["processes"] if process["pid"] == course.witness.pid(place)
                  for call in process["in_flight"] if call["tid"] == tid]
         if [(call["name"], call["arguments"][:2]) for call in shown] != [
                 ("cublasSgemm_v2", [16 * (THREADS + 1), 4 * (place + 1)])]:
             return f"in flight in thread {tid} of place {place}: {shown}"
-    return end_differs(course, report)
+    return None
+
+
+def report_differs(course):
+    run = course.report_run
+    return records_differ(run, course.witness, THREADS) or run.status < 2 and (
+        in_flight_differs(course, json.loads(run.out)) or end_differs(course, json.loads(run.out)))
 
 
 def end_differs(course, report):
@@ -284,7 +257,7 @@ def said_on_streams(course):
 def try_cell(cell, scratch):
     """(what went wrong, seconds later than without, whether by a stand-in)"""
     recorded, alone = Course(cell, scratch, True), Course(cell, scratch, False)
-    wrong = (recorded.hung + recorded.left or [statuses_differ(cell, recorded, alone) or records_differ(recorded) or
+    wrong = (recorded.hung + recorded.left or [statuses_differ(cell, recorded, alone) or report_differs(recorded) or
                                                said_on_streams(recorded)])[0]
     return wrong, recorded.seconds - alone.seconds, recorded.stand_in
 
