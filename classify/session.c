@@ -299,11 +299,8 @@ static void find_ends(struct session *session)
     }
     if (!target)
         return;
-    char text[64];
-    snprintf(text, sizeof text, "%s %lld", info->end == SESSION_END_EXIT ? "exit" : "signal",
-             (long long)info->end_value);
     free(target->end);
-    target->end = allocate_text(text);
+    target->end = session_info_end_text(info);
 }
 
 /* Amdahl: what is left of an operator's time at the roof of the executions that it covers, and no more. */

@@ -2,6 +2,7 @@
 /* What is wrong is told where it happened, too (process, coverage); here is what it does to the figures. */
 #include "report/caveats.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +37,21 @@ static bool lost(const struct session *session, FILE *out)
     bool cut = false;
     for (size_t i = 0; i < session->process_count; i++)
         cut |= session->processes[i].timing_cut;
-    cut |= c->records_dropped || c->records_damaged || c->blocks_damaged || c->buffers_lost || c->traces_cut ||
-           c->calls_missing || c->launches_missing || c->kernels_invalid;
+    cut |= c->records_dropped || c->records_damaged || c->blocks_damaged || c->buffers_lost || c->calls_missing ||
+           c->launches_missing || c->kernels_invalid;
     if (cut)
         fputs("something of the recording is lost (see process and coverage): counts and times are too low", out);
     return cut;
+}
+
+/* All that was committed is there. Python's multiprocessing ends its children by _exit(). */
+static bool no_end(const struct session *session, FILE *out)
+{
+    uint64_t traces = session->coverage.traces_cut;
+    if (traces)
+        fprintf(out, "%" PRIu64 " %s no end (killed, _exit(), or cut off): what the GPU did last may not be timed",
+                traces, format_plural(traces, "trace has", "traces have"));
+    return traces > 0;
 }
 
 static bool running(const struct session *session, FILE *out)
@@ -207,6 +218,7 @@ static const struct caveat rows[] = {
     {"simulated", simulated},
     {"untimed", untimed},
     {"lost", lost},
+    {"no_end", no_end},
     {"running", running},
     {"no_roof", no_roof},
     {"estimated", estimated},

@@ -121,9 +121,28 @@ static void print_process(const struct session *session, const struct session_pr
     print_in_flight(process, out);
 }
 
+/* A server keeps the GPU in processes below the command, which then has no trace: how it ended is known all the same. */
+static void print_command_without_trace(const struct session *session, FILE *out)
+{
+    const struct session_info *info = &session->info;
+    bool used = false;
+    for (size_t i = 0; i < session->process_count; i++) {
+        used |= session_process_used_gpu(&session->processes[i]);
+        if (session->processes[i].pid == info->target_pid)
+            return;
+    }
+    if (!used || info->target_pid < 0)
+        return;
+    char *end = session_info_end_text(info);
+    label_print(out, "process");
+    fprintf(out, "%" PRId64 ", the command: %s, no CUDA launch\n", info->target_pid, end ? end : "end not known");
+    free(end);
+}
+
 void process_text_print(const struct session *session, size_t width, FILE *out)
 {
     size_t quiet = 0;
+    print_command_without_trace(session, out);
     for (size_t i = 0; i < session->process_count; i++) {
         if (session_process_used_gpu(&session->processes[i]))
             print_process(session, &session->processes[i], width, out);

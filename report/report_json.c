@@ -318,6 +318,10 @@ static json_t *session_object(const struct session *session)
     json_value_set(object, "started_realtime_ns", json_value_size(info->started_realtime_ns));
     json_value_set(object, "ended_realtime_ns", json_value_size(info->ended_realtime_ns));
     json_value_set(object, "clocks_problem", json_value_text(info->clocks_problem));
+    char *end = session_info_end_text(info);
+    json_value_set(object, "target_pid", json_value_size(info->target_pid));
+    json_value_set(object, "end", json_value_text(end));
+    free(end);
     return object;
 }
 
