@@ -49,6 +49,7 @@ static const struct {
     [TRACE_NOTE_JOIN]       = {"join",       true},
     [TRACE_NOTE_ESCAPED]    = {"escaped",    true},
     [TRACE_NOTE_GRAPH_NODES] = {"graph_nodes", true},
+    [TRACE_NOTE_BLAS]       = {"blas",       false}, /* said with the process where it matters */
 };
 /* clang-format on */
 
@@ -395,6 +396,7 @@ static void process_free(struct session_process *process)
     free(process->hook_level);
     free(process->version);
     free(process->timing_text);
+    free(process->blas_unreached);
     free(process->end);
     for (size_t i = 0; i < process->in_flight_count; i++)
         free(process->in_flight[i].entry);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "classify/hidden_shapes.h"
 #include "report/format.h"
 
 static bool simulated(const struct session *session, FILE *out)
@@ -146,6 +147,21 @@ static bool unclassified(const struct session *session, FILE *out)
     return true;
 }
 
+/* Matrix multiplies of which the calls were not seen: for each such process the reason stands with it. */
+static bool hidden_shapes(const struct session *session, FILE *out)
+{
+    struct hidden_sum sum = hidden_shapes_sum(session);
+    char text[FORMAT_BYTES], kernels[FORMAT_BYTES];
+    if (!sum.processes)
+        return false;
+    fprintf(out, "%zu %s shapes (see process): %s %s of class gemm, shape unknown", sum.processes,
+            format_plural(sum.processes, "process hides its", "processes hide their"),
+            format_count(kernels, sum.kernels), format_plural(sum.kernels, "kernel", "kernels"));
+    if (session->coverage.gpu_time_ns > 0)
+        fprintf(out, ", %s %% of GPU time", format_share(text, (double)sum.time_ns / session->coverage.gpu_time_ns));
+    return true;
+}
+
 /* Names that no pattern knows. */
 static bool unknown_family(const struct session *session, FILE *out)
 {
@@ -226,6 +242,7 @@ static const struct caveat rows[] = {
     {"not_calibrated", not_calibrated},
     {"held_clock", held_clock},
     {"unclassified", unclassified},
+    {"hidden_shapes", hidden_shapes},
     {"unknown_family", unknown_family},
     {"at_most", at_most},
     {"above_roof", above_roof},
