@@ -96,7 +96,7 @@ def compare_threads(alone, other, row):
         where, name, _, blocked = re.fullmatch(r"(\S+) (.*) (blocks) (\w+)", text).groups()
         counts[where, name] += max(count, 0)
         takes_over = row.left_by_all and (where, name) == ("atexit", "rooftap")
-        known = name in OUR_THREADS and row.uses_cuda and (int(blocked, 16) == ALL_BLOCKED or takes_over)
+        known = name in OUR_THREADS and row.uses_cuda and (int(blocked, 16) & ALL_BLOCKED == ALL_BLOCKED or takes_over)
         if count < 0 or count > 0 and not known:
             wrong.append(f"{'one less' if count < 0 else 'one more'}: {text}")
     return wrong + [f"{count} threads {name} at {where}" for (where, name), count in counts.items()
