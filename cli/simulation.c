@@ -225,7 +225,7 @@ static void watch_tree(pid_t pid, struct simulation_watch *watch, int depth)
         watch->told = true;
         message_error(watch->command,
                       "process %ld opened '%s' by its path (or its environment was cleared); what it does there is not "
-                      "simulated and not recorded",
+                      "simulated, and the report tells whether its calls were seen",
                       (long)pid, library);
     }
     snprintf(name, sizeof name, "/proc/%ld/task/%ld/children", (long)pid, (long)pid);

@@ -79,7 +79,11 @@ static void print_unseen(const struct session_process *process, FILE *out)
         print_unreached(process, out);
         fputs(", though ", out);
         print_named(process, out);
-        fputs(": it was opened RTLD_DEEPBIND or asked for by name unseen (`rooftap record --audit` takes both)\n", out);
+        if (process->hook_level && strstr(process->hook_level, "audit"))
+            fputs(": it is called by addresses that were stored before, or from another namespace (dlmopen)\n", out);
+        else
+            fputs(": it was opened RTLD_DEEPBIND or asked for by name unseen (`rooftap record --audit` takes both)\n",
+                  out);
         break;
     default:
         fputs("cuBLAS calls were not seen, so there are no shapes, though ", out);
