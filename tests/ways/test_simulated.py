@@ -113,7 +113,7 @@ class Simulated(Case):
         self.assertIn("BLAS looks static", self.assert_hidden(session, "built_in", [], 6))
         self.assertEqual(session.report["processes"][0]["blas_files"], 0)
 
-    def test_launches_by_driver(self):
+    def test_launches_by_driver(self):  # I06
         session = self.session_of("launches")
         kernels = session.ledger("kernel")
         self.assertEqual([kernel["grid"][0] for kernel in kernels], list(range(1, 8)))
