@@ -16,7 +16,7 @@
 /* Further apart, it may as well be another stack, of a coroutine or of a signal handler: then nothing is known. */
 #define SAME_STACK_BYTES ((uintptr_t)1 << 20)
 
-_Thread_local struct preload_depth preload_depth;
+_Thread_local struct preload_depth preload_depth __attribute__((tls_model("initial-exec")));
 
 /* A call that is in flight, or one that nobody noted the stack of, wraps around to more than any distance. */
 static bool is_above(uintptr_t frame, uintptr_t stack)

@@ -5,6 +5,7 @@
  * dlsym() and its like are in real_dlsym.c.
  * WRAP(name, oldest version on x86-64, on aarch64, result, (parameters), (arguments)); names are repeated in CMakeLists.txt. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -31,7 +32,6 @@ enum { STAT_VERSION = 0 };
 /* clang-format off */
 WRAP(dlclose, "2.2.5", "2.17", int, (void *handle), (handle))
 WRAP(dladdr,  "2.2.5", "2.17", int, (const void *address, Dl_info *info), (address, info))
-WRAP(dladdr1, "2.3.3", "2.17", int, (const void *address, Dl_info *info, void **extra, int flags), (address, info, extra, flags))
 WRAP(dlinfo,  "2.3.3", "2.17", int, (void *handle, int request, void *info), (handle, request, info))
 WRAP(pthread_create, "2.2.5", "2.17", int, (pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument), (thread, attributes, run, argument))
 WRAP(pthread_join, "2.2.5", "2.17", int, (pthread_t thread, void **result), (thread, result))
@@ -48,6 +48,25 @@ WRAP(pthread_once, "2.2.5", "2.17", int, (pthread_once_t *once, void (*run)(void
 WRAP(__xstat,  "2.2.5", "2.17", int, (int version, const char *path, struct stat *status), (version, path, status))
 WRAP(__fxstat, "2.2.5", "2.17", int, (int version, int fd, struct stat *status), (version, fd, status))
 /* clang-format on */
+
+/* Not every C library has these. Where musl's loader comes upon this library, in a program that a shell started under our
+ * LD_PRELOAD, a name that it can't find would keep the program from running. There nothing is hooked (real_dlsym.c). */
+int old_dladdr1(const void *address, Dl_info *info, void **extra, int flags) __attribute__((weak));
+__asm__(".symver old_dladdr1, dladdr1@GLIBC_" OLD("2.3.3", "2.17"));
+int __wrap_dladdr1(const void *address, Dl_info *info, void **extra, int flags);
+int __wrap_dladdr1(const void *address, Dl_info *info, void **extra, int flags)
+{
+    return old_dladdr1 ? old_dladdr1(address, info, extra, flags) : 0;
+}
+
+int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void), void *library)
+    __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+int __wrap_pthread_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+int __wrap_pthread_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    return __register_atfork ? __register_atfork(before, in_parent, in_child, &__dso_handle) : ENOSYS;
+}
 
 int __wrap_stat(const char *path, struct stat *status);
 int __wrap_fstat(int fd, struct stat *status);

@@ -21,6 +21,32 @@ static struct link_map *map_of(const void *address)
     return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
+/* This library's own, by its dynamic section, where the loader can't be asked for it: musl's has no dladdr1(). */
+static int note_list(struct dl_phdr_info *program, size_t bytes, void *list)
+{
+    (void)bytes;
+    for (int i = 0; i < program->dlpi_phnum; i++) {
+        if (program->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *d = (const ElfW(Dyn) *)(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr);
+        for (; d->d_tag != DT_NULL; d++)
+            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+                *(struct link_map **)list = ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+    }
+    return 1; /* the program is the first, and the one that debuggers ask */
+}
+
+static struct link_map *own_map(void)
+{
+    struct link_map *map = map_of(&real_dlsym);
+    if (map)
+        return map;
+    dl_iterate_phdr(note_list, &map);
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    return map;
+}
+
 /* What the C library calls itself where these functions are found. A test builds this library with other names. */
 #ifndef REAL_DLSYM_C_LIBRARIES
 #define REAL_DLSYM_C_LIBRARIES "libc.so.", "libdl.so."
@@ -51,6 +77,12 @@ static void take(const struct link_map *map, struct real_dlsym *found)
             *to[i] = elf_symbol_find(map, names[i]);
 }
 
+static void *find_no_version(void *handle, const char *name, const char *version)
+{
+    (void)handle, (void)name, (void)version;
+    return NULL;
+}
+
 /* All four of one C library; else those that the host itself would have been bound to: the first of each. */
 static bool find(const struct link_map *own, struct real_dlsym *found)
 {
@@ -69,6 +101,8 @@ static bool find(const struct link_map *own, struct real_dlsym *found)
             return true;
         }
     }
+    if (!any.dlvsym) /* as in musl: nobody is bound to it then */
+        any.dlvsym = find_no_version;
     *found = any;
     return is_whole(found);
 }
@@ -76,7 +110,7 @@ static bool find(const struct link_map *own, struct real_dlsym *found)
 /* NAME as it is after this library; FOUND if there is nothing else. */
 static void *next(const struct link_map *own, const char *name, void *found)
 {
-    void *symbol = real_dlsym.dlsym(RTLD_NEXT, name);
+    void *symbol = found == (void *)find_no_version ? NULL : real_dlsym.dlsym(RTLD_NEXT, name);
     return symbol && map_of(symbol) != own ? symbol : found;
 }
 
@@ -85,7 +119,7 @@ bool real_dlsym_prepare(void)
     if (__atomic_load_n(&real_dlsym_next.dlsym, __ATOMIC_ACQUIRE))
         return true;
     struct real_dlsym found;
-    const struct link_map *own = map_of(&real_dlsym);
+    const struct link_map *own = own_map();
     if (!own || !find(own, &found))
         return false;
     /* Threads that come here together store the same. */
