@@ -9,7 +9,7 @@ import time
 
 PLACES, PLACE_WORDS = 64, 32
 WITNESS_BYTES = PLACES * PLACE_WORDS * 8
-PID, PHASE, ORDER, CHILD_STATUS, BLOCKED_TID, RETURNED = 0, 1, 2, 3, 4, 16
+PID, PHASE, ORDER, CHILD_STATUS, BLOCKED_TID, INTERRUPTED, RETURNED = 0, 1, 2, 3, 4, 5, 16
 NONE, MAIN, CALLING, LEAVING = range(4)
 ORDERS = {"none": 0, "SEGV": 1, "ABRT": 2, "_exit": 3, "quick_exit": 4, "exec": 5, "hog": 6, "leave": 7, "leave at once": 8}
 AFTER_EXEC = PLACES // 2  # further on is the place of what a victim execs

@@ -86,7 +86,9 @@ class Damage(Case):
         for at in self.places(60):
             damaged = self.trace[:at].ljust(len(self.trace), b"\0")
             calls, told = self.report(damaged)
-            self.assertEqual(calls or 0, whole_calls(damaged), f"zeros from {at}, DAMAGE_SEED={SEED}")
+            # A record that zeros begin in may still look like one.
+            self.assertIn(calls or 0, {whole_calls(self.trace[:at]), whole_calls(damaged)},
+                          f"zeros from {at}, DAMAGE_SEED={SEED}")
             self.assertTrue(told, f"zeros from {at}: nothing is said")
 
     def test_changed_byte(self):

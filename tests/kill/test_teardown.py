@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from places import adopt_orphans, LEAVING, Nursery, PHASE, RETURNED, wait_until, Witness
+from places import adopt_orphans, INTERRUPTED, Nursery, RETURNED, wait_until, Witness
 from recording import BUILD, Case, clean_environment, main
 from report_check import calls_reported
 
@@ -85,7 +85,7 @@ class Teardown(Case):
     def test_interrupt_twice(self):
         def interrupt_to_the_group_twice(server):
             os.killpg(server.top, signal.SIGINT)
-            server.wait(lambda: server.witness.word(0, PHASE) == LEAVING)
+            server.wait(lambda: server.witness.word(0, INTERRUPTED))
             os.killpg(server.top, signal.SIGINT)
 
         self.teardown(interrupt_to_the_group_twice, 128 + signal.SIGINT)
@@ -94,6 +94,8 @@ class Teardown(Case):
         """The program leaves with a status of its own."""
         def interrupt_to_the_group(server):
             os.killpg(server.top, signal.SIGINT)
+            server.wait(lambda: server.witness.word(0, INTERRUPTED))
+            server.witness.order(0, "leave at once")  # it lingers no longer
 
         self.teardown(interrupt_to_the_group, 30)
 

@@ -27,10 +27,11 @@ enum { AFTER_CALLS = 5, AFTER_STATUS = 43, PARENT_STATUS = 30, WORKER_STATUS = 4
 
 static struct place *places, *own;
 static char own_path[4096], *witness_path;
-static int thread_count;
+static int thread_count, started;
 static long pace_us;
 static uint64_t calls_most = UINT64_MAX;
 static volatile sig_atomic_t interrupted;
+static int resting, rested; /* threads that stopped calling since they were asked to */
 static pid_t children[HERD_MOST];
 
 static uint64_t look(const uint64_t *word)
@@ -64,7 +65,7 @@ static void *call_on(void *argument)
     struct gemms gemms;
     if (!gemms_open(&gemms))
         _exit(97);
-    while (own->returned[index] < calls_most) {
+    while (own->returned[index] < calls_most && !__atomic_load_n(&resting, __ATOMIC_RELAXED)) {
         struct timespec start;
         clock_gettime(CLOCK_MONOTONIC, &start);
         if (gemms_ex(&gemms, 16 * ((int)index + 1), own_n(), K) != CUBLAS_STATUS_SUCCESS)
@@ -74,7 +75,17 @@ static void *call_on(void *argument)
             say(&own->phase, PHASE_CALLING);
         pace(&start);
     }
+    __atomic_add_fetch(&rested, 1, __ATOMIC_RELEASE);
     return NULL;
+}
+
+/* Who leaves without being hit does so in order: what a library's destructors do to threads that still call is its own affair. */
+static void rest(void)
+{
+    enum { LONGEST_MS = 5000 };
+    __atomic_store_n(&resting, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < LONGEST_MS && __atomic_load_n(&rested, __ATOMIC_ACQUIRE) < started; i++)
+        usleep(1000);
 }
 
 static void *call_for_ever(void *argument)
@@ -91,7 +102,7 @@ static void start_threads(void)
 {
     pthread_t thread;
     for (intptr_t i = 0; i < thread_count; i++)
-        pthread_create(&thread, NULL, call_on, (void *)i);
+        started += pthread_create(&thread, NULL, call_on, (void *)i) == 0;
     pthread_create(&thread, NULL, call_for_ever, NULL);
 }
 
@@ -152,11 +163,13 @@ static void reap(int flags)
 /* Holds on within exit(), while the other threads still call, for whatever is to hit it there. */
 static void linger(void)
 {
-    enum { LONGEST_MS = 400 };
+    enum { LONGEST_MS = 5000 };
     for (int i = 0; i < LONGEST_MS; i++) {
         uint64_t order = look(&own->order);
-        if (order == ORDER_LEAVE_AT_ONCE)
+        if (order == ORDER_LEAVE_AT_ONCE) {
+            rest();
             break;
+        }
         if (order != ORDER_LEAVE)
             obey(order);
         usleep(1000);
@@ -173,6 +186,7 @@ static int leave_with(int status)
 static void on_interrupt(int number)
 {
     interrupted = number;
+    say(&own->interrupted, 1);
 }
 
 static bool told_to_leave(void)
@@ -187,11 +201,10 @@ static bool told_to_leave(void)
 static void run_until_told(int place)
 {
     own = &places[place];
+    atexit(linger);
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, NULL);
     say(&own->pid, (uint64_t)getpid());
     say(&own->phase, PHASE_MAIN);
-    atexit(linger);
-    signal(SIGINT, SIG_DFL);
-    sigaction(SIGINT, &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, NULL);
     if (place == 0 && children[1])
         return; /* a herd's parent only waits */
     start_threads();

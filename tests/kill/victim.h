@@ -35,7 +35,8 @@ struct place {
     uint64_t order;        /* enum order, written by the test */
     uint64_t child_status; /* of waitpid(), 1 + what it gave */
     uint64_t blocked_tid;  /* the thread that is in a call which never returns */
-    uint64_t unused[11];
+    uint64_t interrupted;  /* its handler has seen a SIGINT */
+    uint64_t unused[10];
     uint64_t returned[RETURNED_MOST]; /* calls of each thread that came back */
 };
 
