@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "trace/writer_state.h"
 
-_Thread_local struct writer_tls writer_tls __attribute__((tls_model("initial-exec")));
+_Thread_local struct writer_tls writer_tls
+    __attribute__((tls_model("initial-exec"))) = {.incarnation = TRACE_NO_INCARNATION};
 
 static pthread_key_t exit_key;
 static uint32_t exit_key_state; /* 0 not made, 1 being made, 2 made; outlives fork */
@@ -61,6 +63,8 @@ static void thread_ended(void *unused)
     (void)unused; /* may be of a parent's incarnation: only the pair in TLS tells */
     struct trace_thread *thread = writer_tls.thread;
     bool ours = thread && writer_tls.incarnation == writer_incarnation();
+    writer_tls.incarnation = TRACE_NO_INCARNATION;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     writer_tls.thread = NULL;
     if (ours)
         give_back(thread, __atomic_load_n(&thread->tid, __ATOMIC_RELAXED));
@@ -107,13 +111,15 @@ static struct trace_thread *attach(struct writer *writer)
     }
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     thread->busy = 0;
+    memset(thread->timing, 0, sizeof thread->timing);
+    memset(thread->depth, 0, sizeof thread->depth);
     thread->errno_at = &errno;
     __atomic_store_n(&thread->slot->entry, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->slot->tid, tid, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE);
-    writer_tls.incarnation = writer->incarnation;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     writer_tls.thread = thread;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler that finds the incarnation follows the pointer */
+    writer_tls.incarnation = writer->incarnation;
     return thread;
 }
 
