@@ -195,12 +195,13 @@ static void add_launch(struct operator_join *join, const struct trace_item *item
     join->launches_recorded++;
     if (((const struct trace_launch *)item->record)->parent_call_id)
         return; /* the library call that made it is the operator */
-    uint32_t *index = index_map_at(&join->launch_map, item->shape->name_id, 0);
+    const struct trace_launch_shape *shape = item->shape;
+    uint32_t *index = index_map_at(&join->launch_map, shape->name_id, shape->name_id ? 0 : shape->id);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)join->launch_count;
         join->launches =
             allocate_grow(join->launches, join->launch_count, &join->launch_capacity, sizeof *join->launches);
-        join->launches[join->launch_count++] = (struct joined_launches){.name_id = item->shape->name_id};
+        join->launches[join->launch_count++] = (struct joined_launches){.name_id = shape->name_id};
     }
     struct joined_launches *launches = &join->launches[*index];
     launches->launches++;
@@ -288,6 +289,7 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     device->kernels++;
     sum_add(&device->kernel_ns, duration);
     join->kernels++;
+    launch_names_add(&join->launch_names, kernel);
 
     bool of_call = kernel->owner == TRACE_OWNER_CALL && kernel->owner_id;
     if (kernel->owner == TRACE_OWNER_NONE)
@@ -374,6 +376,7 @@ void operator_join_open(struct operator_join *join, struct name_pool *names)
 void operator_join_end(struct operator_join *join)
 {
     call_sequence_end(&join->sequence);
+    launch_names_share(join);
 }
 
 const char *operator_join_entry(const struct operator_join *join, uint32_t id)
@@ -397,6 +400,8 @@ void operator_join_close(struct operator_join *join)
     free(join->rows);
     grid_times_free(&join->grid_times);
     free(join->launches);
+    free(join->launch_shares);
+    launch_names_free(&join->launch_names);
     free(join->devices);
     free(join->entries);
     call_sequence_close(&join->sequence);

@@ -14,6 +14,7 @@
 #include "classify/group_lists.h"
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
+#include "classify/launch_names.h"
 #include "classify/work.h"
 #include "trace/trace_reader.h"
 
@@ -49,11 +50,12 @@ struct joined_kernels {
     uint64_t executions;                  /* calls (graph replays counted) that these kernels belong to */
     uint64_t recent[JOINED_RECENT_CALLS]; /* the last ones: kernels of streams side by side interleave */
     unsigned recent_next;
+    uint64_t launches_placed; /* of a kernel by name: launches counted for it so far, when rows are merged */
 };
 
-/* Launches of one kernel that the program itself made, timed or not. */
+/* Launches of one kernel that the program itself made, timed or not; of one shape, where their records have no name. */
 struct joined_launches {
-    uint64_t name_id;
+    uint64_t name_id; /* 0: launch_names may know it */
     uint64_t launches;
     bool phase_known; /* its name has come: phase is what that says */
     enum phase phase;
@@ -93,7 +95,10 @@ struct operator_join {
     struct index_map row_map;
     struct joined_launches *launches;
     size_t launch_count, launch_capacity;
-    struct index_map launch_map;
+    struct index_map launch_map; /* by name, or 0 and shape */
+    struct launch_names launch_names;
+    struct launch_share *launch_shares; /* launches by row and name, after operator_join_end() */
+    size_t launch_share_count, launch_share_capacity;
     struct call_sequence sequence; /* calls by number of signature, launches by number of row */
     struct joined_device *devices;
     size_t device_count, device_capacity;

@@ -118,9 +118,9 @@ static uint64_t count_named_kernels(const struct operator_join *join)
     for (size_t i = 0; i < join->row_count; i++)
         if (!join->rows[i].of_call && names_gemm_or_attention(join, join->rows[i].id))
             kernels += join->rows[i].kernels;
-    for (size_t i = 0; i < join->launch_count; i++)
-        if (names_gemm_or_attention(join, join->launches[i].name_id))
-            launches += join->launches[i].launches;
+    for (size_t i = 0; i < join->launch_share_count; i++)
+        if (names_gemm_or_attention(join, join->launch_shares[i].name_id))
+            launches += join->launch_shares[i].launches;
     return kernels > launches ? kernels : launches;
 }
 

@@ -242,28 +242,37 @@ static void merge_calls(struct session_merge *merge, struct operator_join *join,
     }
 }
 
+/* Several shares may have one name. */
+static uint64_t place_launches(struct joined_kernels *row, uint64_t left)
+{
+    uint64_t room = row->kernels - row->launches_placed;
+    uint64_t here = room < left ? room : left;
+    row->launches_placed += here;
+    return here;
+}
+
 static void merge_launches(struct session_merge *merge, struct operator_join *join, const int *device_of, bool timed)
 {
     int only = only_device(join, device_of);
-    for (size_t i = 0; i < join->launch_count; i++) {
-        const struct joined_launches *launches = &join->launches[i];
-        const uint64_t *phases = step_counts_of(&join->sequence.steps, (uint32_t)i, true);
-        uint64_t left = launches->launches;
+    for (size_t i = 0; i < join->launch_share_count; i++) {
+        const struct launch_share *share = &join->launch_shares[i];
+        const uint64_t *phases = step_counts_of(&join->sequence.steps, share->row, true);
+        uint64_t all = join->launches[share->row].launches, left = share->launches;
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
-            uint32_t index = index_map_find(&join->row_map, launches->name_id, (uint64_t)join->devices[d].ordinal << 1);
+            uint32_t index = index_map_find(&join->row_map, share->name_id, (uint64_t)join->devices[d].ordinal << 1);
             if (index == INDEX_MAP_NONE)
                 continue;
-            uint64_t here = join->rows[index].kernels;
-            struct operator_row *op = operator_at(merge, launches->name_id, device_of[d], false);
+            uint64_t here = place_launches(&join->rows[index], left);
+            struct operator_row *op = operator_at(merge, share->name_id, device_of[d], false);
             op->calls_known = true;
-            add_calls(op, here < left ? here : left, launches->launches, phases);
-            left -= here < left ? here : left;
+            add_calls(op, here, all, phases);
+            left -= here;
         }
         if (!left)
             continue;
-        struct operator_row *op = operator_at(merge, launches->name_id, only, false);
+        struct operator_row *op = operator_at(merge, share->name_id, only, false);
         op->calls_known = true;
-        add_calls(op, left, launches->launches, phases);
+        add_calls(op, left, all, phases);
         op->timed |= timed;
     }
 }

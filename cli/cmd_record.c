@@ -36,6 +36,7 @@ struct record_options {
     bool no_clocks;
     bool strict;
     bool redact_args;
+    bool audit;
     bool quiet;
 };
 
@@ -108,6 +109,8 @@ static bool fill_environment(struct recording *recording)
                 environment_append(environment, "LD_PRELOAD", shim);
     if (good && recording->options->timing)
         good = environment_set(environment, SETTING_TIMING, recording->options->timing);
+    if (good && recording->options->audit)
+        good = environment_append(environment, "LD_AUDIT", recording->layout.audit);
     if (good && recording->options->redact_args)
         good = environment_set(environment, SETTING_REDACT_ARGS, "on");
     /* The driver loads this library at cuInit: timing starts before the first launch, and only
@@ -124,7 +127,8 @@ static bool fill_environment(struct recording *recording)
                                               major ? atoi(major) : recording->program.cuda_major, COMMAND))
         return false;
     /* A loader that can't load ours says so, or gives up. */
-    return !program_has_other_loader(&recording->program) || environment_restore(environment, "LD_PRELOAD");
+    return !program_has_other_loader(&recording->program) ||
+           (environment_restore(environment, "LD_PRELOAD") && environment_restore(environment, "LD_AUDIT"));
 }
 
 /* The ROOFTAP_ variables as the target gets them, ROOFTAP_DIR left out: folders may be moved. */
@@ -192,7 +196,8 @@ static void end_sampler(struct recording *recording)
 static bool prepare(struct recording *recording)
 {
     struct session_folder *session = &recording->session;
-    bool found = layout_find(&recording->layout, session->folder, COMMAND);
+    bool found = layout_find(&recording->layout, session->folder, COMMAND) &&
+                 (!recording->options->audit || layout_has_audit(&recording->layout, COMMAND));
     if (recording->layout.linked)
         session_folder_add_file(session, LAYOUT_LINK);
     if (!found)
@@ -289,6 +294,13 @@ static const char about_status[] =
     "The exit status is COMMAND's own, and so is a death by a signal; 126 or 127 if it can't be run,\n"
     "as in a shell; 2 for bad usage, a folder that can't be used, or --strict, before COMMAND starts.";
 
+static const char about_audit[] =
+    "--audit has the loader ask rooftap about each function that it binds, in all processes: from glibc\n"
+    "2.35 on that costs at start and in each dlopen(), and nothing in a call; an older glibc is slower in\n"
+    "every call from one library to another, and does not ask for what is bound at start (-z now). Not\n"
+    "asked about: functions called by the address that was stored for them (-fno-plt), and other\n"
+    "namespaces (dlmopen). The report names libraries whose calls were missed.";
+
 int cmd_record(int argc, char **argv)
 {
     static struct record_options options;
@@ -299,6 +311,7 @@ int cmd_record(int argc, char **argv)
         {"simulate-cuda", 0, OPTION_CHOICE, &options.simulate_cuda, "12|13", "CUDA's major on the simulated GPU; without it that of COMMAND's libraries, else the newest"},
         {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
         {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
+        {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls of what was opened RTLD_DEEPBIND or looks functions up, by LD_AUDIT; cost below"},
         {"no-clocks",   0,  OPTION_FLAG,   &options.no_clocks,   NULL,        "don't note the GPU's clocks beside the run (with NVML, from a process of its own)"},
         {"strict",      0,  OPTION_FLAG,   &options.strict,      NULL,        "don't run a COMMAND that can't be recorded (static, setuid, of another C library)"},
         {"redact-args", 0,  OPTION_FLAG,   &options.redact_args, NULL,        "keep the arguments of COMMAND and of its children out of the session"},
@@ -306,8 +319,8 @@ int cmd_record(int argc, char **argv)
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
-    char footer[3072];
-    snprintf(footer, sizeof footer, "%s\n\n%s", about_status, sim_options_help());
+    char footer[4096];
+    snprintf(footer, sizeof footer, "%s\n\n%s\n\n%s", about_status, about_audit, sim_options_help());
     const struct option_set set = {
         .command = COMMAND,
         .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",

@@ -76,9 +76,18 @@ bool layout_find(struct layout *layout, const char *link_folder, const char *com
                       layout->library_folder);
     }
     if (!join(layout->shim, layout->library_folder, "librooftap.so") ||
+        !join(layout->audit, layout->library_folder, "librooftap-audit.so") ||
         !join(layout->simulator_folder, layout->library_folder, "sim")) {
         message_error(command, "the path '%s' is too long", layout->library_folder);
         return false;
     }
     return true;
+}
+
+bool layout_has_audit(const struct layout *layout, const char *command)
+{
+    if (access(layout->audit, R_OK) == 0)
+        return true;
+    message_error(command, "--audit needs '%s' (%m); rooftap has to be built or installed as a whole", layout->audit);
+    return false;
 }

@@ -12,6 +12,7 @@
 struct layout {
     char library_folder[PATH_MAX]; /* absolute, resolved, as a loader variable can name it */
     char shim[PATH_MAX];           /* librooftap.so in it */
+    char audit[PATH_MAX];          /* librooftap-audit.so in it, which a sanitized build lacks */
     char simulator_folder[PATH_MAX];
     bool linked; /* LAYOUT_LINK was made in the link folder */
 };
@@ -21,5 +22,7 @@ struct layout {
  * folder; it stays, since children of the target may start at any time. False: one line has been
  * printed. */
 bool layout_find(struct layout *layout, const char *link_folder, const char *command);
+/* False: the audit library is not there, and one line has been printed. */
+bool layout_has_audit(const struct layout *layout, const char *command);
 
 #endif

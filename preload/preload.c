@@ -9,6 +9,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "cupti/kernel_timing.h"
+#include "preload/audit_gate.h"
 #include "preload/driver_entries.h"
 #include "preload/entries.h"
 #include "preload/host_threads.h"
@@ -45,6 +47,7 @@ enum {
     HOST_LOOK_MS = 200,
     STATE_BYTES = 4096,
     DIR_BYTES = 4096,
+    HOOK_LEVEL_BYTES = 32,
 };
 
 _Atomic bool preload_off;
@@ -223,21 +226,29 @@ __attribute__((destructor)) static void unloaded(void)
 
 /* ---- start ---- */
 
-static const char *hook_level(void)
+static const char *hook_level(char text[HOOK_LEVEL_BYTES])
 {
     Dl_info found, own;
     void *symbol = dlsym(RTLD_DEFAULT, "cublasGemmEx");
     bool ours =
         symbol && dladdr(symbol, &found) && dladdr((void *)&preload_off, &own) && found.dli_fbase == own.dli_fbase;
     dlerror(), dlerror();
-    return !ours ? "injection" : symbol_lookup_is_on() ? "preload, dlsym" : "preload";
+    if (!ours)
+        return "injection";
+    snprintf(text, HOOK_LEVEL_BYTES, "preload%s%s", symbol_lookup_is_on() ? ", dlsym" : "",
+             audit_gate_is_attached() ? ", audit" : "");
+    return text;
 }
 
 static void write_facts(struct trace_thread *thread)
 {
+    char level[HOOK_LEVEL_BYTES];
     for (unsigned id = 1; id < ENTRY_COUNT; id++)
         trace_entry_write(thread, id, entry_name(id));
-    trace_note(thread, TRACE_NOTE_HOOK_LEVEL, 0, "%s", hook_level());
+    trace_note(thread, TRACE_NOTE_HOOK_LEVEL, 0, "%s", hook_level(level));
+    if (symbol_lookup_is_lost())
+        trace_note(thread, TRACE_NOTE_ESCAPED, TRACE_UNKNOWN,
+                   "look-ups by name are not seen: the C library's own dlsym is not where it is known to be");
     trace_anchor(thread, 0);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Since glibc 2.34 these functions are in libc.so.6, before that in libdl.so.2; both are loaded with the program, since this
  * library needs them. The list of what is loaded starts with the program and holds its start-up libraries in front, which
- * never go away; the walk ends before it leaves them. */
+ * never go away; the walk ends before it leaves them, or, where no such library is known, looks through all of them as the
+ * loader did: what it finds is fit to pass a host's look-up on, but what stands there isn't known. */
 #include "preload/real_dlsym.h"
 
 #include <dlfcn.h>
@@ -20,30 +21,56 @@ static struct link_map *map_of(const void *address)
     return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
-static bool take(const struct link_map *map, struct real_dlsym *found)
-{
-    *(void **)&found->dlsym = elf_symbol_find(map, "dlsym");
-    *(void **)&found->dlvsym = elf_symbol_find(map, "dlvsym");
-    *(void **)&found->dlerror = elf_symbol_find(map, "dlerror");
-    *(void **)&found->dlopen = elf_symbol_find(map, "dlopen");
-    return found->dlsym && found->dlvsym && found->dlerror && found->dlopen;
-}
+/* What the C library calls itself where these functions are found. A test builds this library with other names. */
+#ifndef REAL_DLSYM_C_LIBRARIES
+#define REAL_DLSYM_C_LIBRARIES "libc.so.", "libdl.so."
+#endif
 
 static bool is_c_library(const struct link_map *map)
 {
+    static const char *const names[] = {REAL_DLSYM_C_LIBRARIES};
     const char *soname = elf_symbol_soname(map);
-    return !strncmp(soname, "libc.so.", 8) || !strncmp(soname, "libdl.so.", 9);
-}
-
-static bool find(const struct link_map *own, struct real_dlsym *found)
-{
-    const struct link_map *map = own;
-    while (map && map->l_prev)
-        map = map->l_prev;
-    for (; map; map = map->l_next)
-        if (map != own && is_c_library(map) && take(map, found))
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strncmp(soname, names[i], strlen(names[i])))
             return true;
     return false;
+}
+
+static bool is_whole(const struct real_dlsym *found)
+{
+    return found->dlsym && found->dlvsym && found->dlerror && found->dlopen;
+}
+
+static void take(const struct link_map *map, struct real_dlsym *found)
+{
+    void **const to[] = {(void **)&found->dlsym, (void **)&found->dlvsym, (void **)&found->dlerror,
+                         (void **)&found->dlopen};
+    static const char *const names[] = {"dlsym", "dlvsym", "dlerror", "dlopen"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!*to[i])
+            *to[i] = elf_symbol_find(map, names[i]);
+}
+
+/* All four of one C library; else those that the host itself would have been bound to: the first of each. */
+static bool find(const struct link_map *own, struct real_dlsym *found)
+{
+    const struct link_map *first = own;
+    struct real_dlsym any = {0};
+    while (first && first->l_prev)
+        first = first->l_prev;
+    for (const struct link_map *map = first; map; map = map->l_next) {
+        struct real_dlsym here = {0};
+        if (map == own)
+            continue;
+        take(map, is_c_library(map) ? &here : &any);
+        if (is_whole(&here)) {
+            here.is_known = true;
+            *found = here;
+            return true;
+        }
+    }
+    *found = any;
+    return is_whole(found);
 }
 
 /* NAME as it is after this library; FOUND if there is nothing else. */
@@ -65,6 +92,7 @@ bool real_dlsym_prepare(void)
     __atomic_store_n(&real_dlsym.dlvsym, found.dlvsym, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym.dlerror, found.dlerror, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym.dlopen, found.dlopen, __ATOMIC_RELAXED);
+    __atomic_store_n(&real_dlsym.is_known, found.is_known, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym.dlsym, found.dlsym, __ATOMIC_RELEASE);
     struct real_dlsym after;
     *(void **)&after.dlvsym = next(own, "dlvsym", *(void **)&found.dlvsym);
@@ -74,8 +102,14 @@ bool real_dlsym_prepare(void)
     __atomic_store_n(&real_dlsym_next.dlvsym, after.dlvsym, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym_next.dlerror, after.dlerror, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym_next.dlopen, after.dlopen, __ATOMIC_RELAXED);
+    __atomic_store_n(&real_dlsym_next.is_known, found.is_known, __ATOMIC_RELAXED);
     __atomic_store_n(&real_dlsym_next.dlsym, after.dlsym, __ATOMIC_RELEASE);
     return true;
+}
+
+bool real_dlsym_is_known(void)
+{
+    return real_dlsym_prepare() && __atomic_load_n(&real_dlsym.is_known, __ATOMIC_RELAXED);
 }
 
 /* ---- this library's own calls, which the linker's --wrap sends here ---- */

@@ -11,6 +11,7 @@ struct real_dlsym {
     void *(*dlvsym)(void *handle, const char *name, const char *version);
     char *(*dlerror)(void);
     void *(*dlopen)(const char *file, int mode);
+    bool is_known; /* all are of one library that we know as the C library */
 };
 
 #pragma GCC visibility push(hidden)
@@ -21,5 +22,8 @@ extern struct real_dlsym
 
 /* True if they are there. The first call looks; may come before any constructor, and from several threads at once. */
 bool real_dlsym_prepare(void);
+
+/* True if they are the C library's own. Else look-ups are passed on and not watched: no answer is changed by guesswork. */
+bool real_dlsym_is_known(void);
 
 #endif

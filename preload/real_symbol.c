@@ -208,6 +208,14 @@ void real_symbol_look_for_copies(void)
         atomic_store(&loads_settled, begun);
 }
 
+static _Atomic bool copies_may_have_come; /* of which only a call through a thunk may tell */
+
+void real_symbol_after_load(void)
+{
+    real_symbol_before_load();
+    atomic_store(&copies_may_have_come, true);
+}
+
 /* There is one copy, and none on its way. A load that another thread has begun may be of another copy until it was seen to
  * have ended, which nothing tells for certain: until some time has passed, callers are told apart. */
 static bool callers_are_alike(void)
@@ -378,6 +386,12 @@ void *real_symbol_take(void *real, uintptr_t frame)
         return real;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     pending->stack = 0;
+    if (__builtin_expect(atomic_load_explicit(&copies_may_have_come, memory_order_relaxed), 0)) {
+        int saved_errno = errno;
+        atomic_store(&copies_may_have_come, false); /* first: another may come while we look */
+        real_symbol_look_for_copies();
+        errno = saved_errno;
+    }
     return real;
 }
 

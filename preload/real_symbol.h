@@ -78,6 +78,10 @@ bool real_symbol_claim(unsigned id, void *real);
 /* Libraries are about to be loaded: what is known of callers may not hold for new ones. No lock, no allocation. */
 void real_symbol_before_load(void);
 
+/* One of NVIDIA's libraries has been mapped, by whichever way; the same promise. What it means for callers is found out when
+ * one of its functions is called through a thunk. */
+void real_symbol_after_load(void);
+
 /* NAME in the libraries that have NVIDIA's names for it, however they were opened. */
 void *real_symbol_in_named(const char *name);
 

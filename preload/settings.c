@@ -12,7 +12,7 @@ static const struct setting settings_rows[] = {
     {SETTING_DISABLE,      SETTING_SWITCH, "off",  0, 0,      "pass every call through and record nothing", NULL},
     {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500",  0, 600000, "how long an exiting process may wait for its last kernel times", NULL},
     {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
-    {SETTING_LOOKUP,       SETTING_SWITCH, "off",  0, 0,      "on also takes functions that a program looks up by name; off takes those it is linked to", NULL},
+    {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "take the functions that a program looks up by name, too; off takes only those it is linked to", NULL},
     {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
     {SETTING_TIMING,       SETTING_SWITCH, "on",   0, 0,      "time kernels with CUPTI; off records shapes only", NULL},
 };

@@ -24,24 +24,34 @@ struct symbol_thunk_slot symbol_thunk_slots[SYMBOL_THUNKS];
 
 /* ---- what is watched ---- */
 
-enum watch { WATCH_UNKNOWN, WATCH_ON, WATCH_OFF };
+enum watch { WATCH_UNKNOWN, WATCH_ON, WATCH_OFF, WATCH_LOST /* wanted, but what is behind us isn't known */ };
 static _Atomic int watch;
 
-static bool is_watched(void)
+static enum watch watch_now(void)
 {
     int now = atomic_load_explicit(&watch, memory_order_relaxed);
     if (now == WATCH_UNKNOWN) {
         struct settings settings;
         settings_read(&settings);
-        now = settings.lookup && !settings.disable ? WATCH_ON : WATCH_OFF;
+        now = !settings.lookup || settings.disable ? WATCH_OFF : real_dlsym_is_known() ? WATCH_ON : WATCH_LOST;
         atomic_store_explicit(&watch, now, memory_order_relaxed);
     }
-    return now == WATCH_ON && !atomic_load_explicit(&preload_off, memory_order_relaxed);
+    return (enum watch)now;
+}
+
+static bool is_watched(void)
+{
+    return watch_now() == WATCH_ON && !atomic_load_explicit(&preload_off, memory_order_relaxed);
 }
 
 bool symbol_lookup_is_on(void)
 {
     return is_watched() && real_dlsym_prepare();
+}
+
+bool symbol_lookup_is_lost(void)
+{
+    return watch_now() == WATCH_LOST;
 }
 
 /* ---- names: a table of ids by hash, filled at the first look-up that may be ours ---- */
@@ -255,6 +265,15 @@ static void *stand_before(unsigned id, void *real)
         return wrapper_of(id);
     void *thunk = thunk_for(id, real);
     if (!thunk)
+        driver_entries_escaped(entry_name(id));
+    return thunk;
+}
+
+void *symbol_lookup_thunk(const char *name, void *real)
+{
+    unsigned id = id_of(name);
+    void *thunk = id == ENTRY_NONE ? NULL : thunk_for(id, real);
+    if (id != ENTRY_NONE && !thunk)
         driver_entries_escaped(entry_name(id));
     return thunk;
 }

@@ -40,10 +40,17 @@ char *symbol_lookup_error(char *text);
  * since that library itself asks, or no thunk is left, which is counted as escaped. */
 void *symbol_lookup_wrapper(unsigned id, void *real, const void *caller);
 
+/* A thunk for REAL, the function NAME of one of NVIDIA's libraries, whoever calls it; NULL: none of our names, or no thunk is
+ * left, which is counted as escaped. No lock, no allocation and no call of the loader. */
+void *symbol_lookup_thunk(const char *name, void *real);
+
 /* CALLER is in a library of NVIDIA's that looks up functions for itself: it gets what it asks for. */
 bool symbol_lookup_is_vendor(const void *caller);
 
 /* Whether look-ups by name are watched in this process: wanted, and possible. */
 bool symbol_lookup_is_on(void);
+
+/* They are wanted, but the C library's own functions were not found where they belong: each look-up is passed on. */
+bool symbol_lookup_is_lost(void);
 
 #endif

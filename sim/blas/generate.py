@@ -427,13 +427,31 @@ def default_result(e):
     return {"void": "", "float": "0", "double": "0", "int": "0"}.get(e.returns, f"({e.returns}){{0}}")
 
 
+def is_result(p):
+    """Whether a helper writes one value through it: handles, descriptors, modes, numbers."""
+    return p.type.endswith("*") and not p.type.startswith("const ") and p.type not in ("void *", "char *", "FILE *") and not p.array
+
+
+def helper(e):
+    """The hand-written body; the ledger's mode api hears of it."""
+    args = ", ".join(p.name for p in e.params)
+    if e.returns not in (STATUS, "cublasStatus"):
+        return f"SIM_BLAS_API {e.declare()}\n{{\n    {'' if e.returns == 'void' else 'return '}sim_{e.name}({args});\n}}\n"
+    rows = ", ".join(f'{{"{p.name}", 5, sizeof(void *), 0, 0}}' if p.array else
+                     f"SIMGPU_{'RESULT' if is_result(p) else 'PARAMETER'}({p.name})" for p in e.params)
+    told = [f"static const struct simgpu_parameter parameters_of[] = {{{rows}}};",
+            f"const void *const passed[] = {{{', '.join('&' + p.name for p in e.params)}}};"] if e.params else []
+    fields = f", .parameters = parameters_of, .passed = passed, .parameter_count = {len(e.params)}" if e.params else ""
+    lines = told + [f'const struct simgpu_api_call call = {{.function = "{e.name}"{fields}}};',
+                    f'const int fault = simgpu_fault("{e.name}");',
+                    f"const {e.returns} status = fault ? ({e.returns})fault : sim_{e.name}({args});",
+                    "simgpu_ledger_api(&call, (int)status);", "return status;"]
+    return f"SIM_BLAS_API {e.declare()}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
+
+
 def wrapper(e):
     if e.kind == "helper":
-        args = ", ".join(p.name for p in e.params)
-        if e.returns not in (STATUS, "cublasStatus"):
-            return f"SIM_BLAS_API {e.declare()}\n{{\n    {'' if e.returns == 'void' else 'return '}sim_{e.name}({args});\n}}\n"
-        return (f"SIM_BLAS_API {e.declare()}\n{{\n    const int fault = simgpu_fault(\"{e.name}\");\n"
-                f"    return fault ? ({e.returns})fault : sim_{e.name}({args});\n}}\n")
+        return helper(e)
     handle = next((p.name for p in e.params if p.type == "cublasHandle_t"), None)
     if e.kind in ("matmul", "transform"):
         begin = f'blas_begin_lt(&call, "{e.name}", "{e.kind}", lightHandle, stream);'

@@ -75,6 +75,7 @@ void simgpu_api_enter(struct simgpu_api_call *call)
 void simgpu_api_exit(struct simgpu_api_call *call, void *return_value)
 {
     door.depth--;
+    simgpu_ledger_api(call, *(const int *)return_value);
     if (!call->start_ns) /* the observer came in between, or the call is an observer's own */
         return;
     const struct simgpu_observer *observer = api_enter_observer();

@@ -17,7 +17,7 @@ static struct {
     pthread_once_t once;
     pthread_mutex_t mutex; /* of seq and file order; taken inside the core's lock, never around it */
     int file;
-    bool aggregate;
+    bool aggregate, api;
     uint64_t seq, calls;
     pid_t pid;
     struct json_line line;
@@ -53,6 +53,7 @@ static void open_ledger(void)
         ledger.aggregate = aggregate_open(path);
         return;
     }
+    ledger.api = mode && !strcmp(mode, "api");
     ledger.file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (ledger.file < 0)
         fprintf(stderr, "simgpu: SIMGPU_LEDGER: cannot open %s: %s\n", path, strerror(errno));
@@ -232,6 +233,65 @@ void ledger_work(const struct simgpu_work *work, const struct work_place *place,
         field(line, "value", work->fill.value);
     }
     place_fields(line, work, place, correlation);
+    end_line();
+    errno = saved;
+}
+
+/* ---- every call of every function: SIMGPU_LEDGER_MODE=api ---- */
+
+enum { CLASS_POINTER = 5, CLASS_REAL = 8, CLASS_RECORD = 12, CLASS_UNION = 13 }; /* gcc's typeclass.h */
+
+static void value_of(struct json_line *line, int class, const void *value, size_t bytes)
+{
+    uint64_t number = 0;
+    if (class >= CLASS_RECORD || class == CLASS_REAL || bytes > sizeof number) {
+        json_bytes(line, value, bytes);
+        return;
+    }
+    memcpy(&number, value, bytes);
+    if (class != CLASS_POINTER) {
+        json_number(line, number);
+    } else if (!number) {
+        json_text(line, "null");
+    } else {
+        char address[24];
+        snprintf(address, sizeof address, "\"0x%llx\"", (unsigned long long)number);
+        json_text(line, address);
+    }
+}
+
+static void values_field(struct json_line *line, const struct simgpu_api_call *call, bool results)
+{
+    const char *separator = "";
+    json_text(line, results ? ",\"results\":{" : ",\"args\":{");
+    for (unsigned i = 0; i < call->parameter_count; i++) {
+        const struct simgpu_parameter *parameter = &call->parameters[i];
+        const void *place = call->passed[i];
+        if (results && (!parameter->result_bytes || parameter->result_class >= CLASS_RECORD || !*(void *const *)place))
+            continue;
+        json_text(line, separator);
+        json_string(line, parameter->name);
+        json_text(line, ":");
+        if (results)
+            value_of(line, parameter->result_class, *(const void *const *)place, parameter->result_bytes);
+        else
+            value_of(line, parameter->class, place, parameter->bytes);
+        separator = ",";
+    }
+    json_text(line, "}");
+}
+
+void simgpu_ledger_api(const struct simgpu_api_call *call, int64_t status)
+{
+    if (!ledger_on() || !ledger.api)
+        return;
+    int saved = errno;
+    struct json_line *line = begin_line("api");
+    text_field(line, "function", call->function ? call->function : "");
+    values_field(line, call, false);
+    if (!status)
+        values_field(line, call, true);
+    field(line, "status", (uint64_t)(status < 0 ? -status : status));
     end_line();
     errno = saved;
 }

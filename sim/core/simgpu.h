@@ -130,16 +130,37 @@ SIMGPU_API int simgpu_launch(struct simgpu_stream *stream, struct simgpu_kernel 
  * Kernels launched by this thread between begin and end carry the call's ledger id. */
 SIMGPU_API uint64_t simgpu_ledger_call_begin(const char *function);
 SIMGPU_API void simgpu_ledger_call_end(uint64_t id, const char *fields, int status);
+/* SIMGPU_LEDGER_MODE=api: a line for a call of any function, as it returns. Runtime and driver come by simgpu_api_exit. */
+struct simgpu_api_call;
+SIMGPU_API void simgpu_ledger_api(const struct simgpu_api_call *call, int64_t status);
 
 /* ---- what the CUPTI front end observes; one observer, set once, never on the path of the ledger ---- */
 
 enum simgpu_domain { SIMGPU_DRIVER_API = 1, SIMGPU_RUNTIME_API = 2 }; /* CUPTI's numbers */
 
+/* One parameter of a function, for the ledger's mode api. CLASS is GCC's __builtin_classify_type, of what a pointer leads to
+ * as well, where the function writes one value there. */
+struct simgpu_parameter {
+    const char *name;
+    uint16_t class, bytes, result_class, result_bytes; /* result_bytes 0: no result */
+};
+#define SIMGPU_PARAMETER(name)                                                                                         \
+    {                                                                                                                  \
+#name, __builtin_classify_type(name), sizeof(name), 0, 0                                                       \
+    }
+#define SIMGPU_RESULT(name)                                                                                            \
+    {                                                                                                                  \
+#name, __builtin_classify_type(name), sizeof(name), __builtin_classify_type(*(name)), sizeof(*(name))          \
+    }
+
 struct simgpu_api_call {
     enum simgpu_domain domain;
     uint32_t cbid;
-    const char *function;      /* as CUPTI names it, "cudaMalloc_v3020" */
-    const void *params;        /* the public params struct, or NULL */
+    const char *function;                      /* as CUPTI names it, "cudaMalloc_v3020" */
+    const void *params;                        /* the public params struct, or NULL */
+    const struct simgpu_parameter *parameters; /* NULL: not told */
+    const void *const *passed;                 /* where each argument lies */
+    unsigned parameter_count;
     void *return_value;        /* at exit: pointer to the result */
     const char *symbol;        /* launches: kernel name */
     uint32_t correlation_id;   /* a driver call nested in a runtime call has the same */

@@ -19,6 +19,24 @@ class Function:
         return ", ".join(argument for _, argument, _ in self.arguments)
 
 
+# Not one value each: arrays whose length is told elsewhere, or nowhere.
+ARRAYS = {"args", "kernelParams", "extra"}
+
+
+def parameter_rows(function):
+    """Lines and fields by which a door tells the ledger what was passed to FUNCTION."""
+    if not function.arguments:
+        return [], []
+    rows = []
+    for kind, name, suffix in function.arguments:
+        result = kind.endswith("*") and not kind.startswith("const ") and not re.fullmatch(r"(void|char) ?\*", kind) and \
+            name not in ARRAYS and "CaptureInfo" not in function.name  # of no capture: nothing is written
+        rows.append(f'{{"{name}", 5, sizeof(void *), 0, 0}}' if suffix else f"SIMGPU_{'RESULT' if result else 'PARAMETER'}({name})")
+    lines = [f"    static const struct simgpu_parameter parameters_of[] = {{{', '.join(rows)}}};",
+             f"    const void *const passed[] = {{{', '.join('&' + name for _, name, _ in function.arguments)}}};"]
+    return lines, [".parameters = parameters_of", ".passed = passed", f".parameter_count = {len(rows)}"]
+
+
 def preprocess(compiler, include, text, defines=()):
     command = [compiler, "-E", "-P", f"-I{include}", *[f"-D{define}" for define in defines], "-x", "c", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

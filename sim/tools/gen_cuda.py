@@ -47,7 +47,9 @@ def door(name, function, callbacks, structs, bodies):
         fields.append(".params = &params")
     if re.match(r"cuLaunch\w*Kernel", base) and "MultiDevice" not in base:
         fields.append(".symbol = driver_symbol(f)")
-    lines.append(f"    struct simgpu_api_call call = {{{', '.join(fields)}}};")
+    told, more = cuda_headers.parameter_rows(function)
+    lines += told
+    lines.append(f"    struct simgpu_api_call call = {{{', '.join(fields + more)}}};")
     needs = "DRIVER_FREE" if re.fullmatch(NO_INIT, base) else \
         "DRIVER_DEVICE" if re.fullmatch(NO_CONTEXT, base) else "DRIVER_CONTEXT"
     lines.append(f'    CUresult returned = driver_enter(&call, "{plain_name(name)}", {needs}, {threads});')

@@ -76,7 +76,9 @@ def door(name, function, threads, callbacks, structs, bodies):
     symbol = next((argument for _, argument, _ in function.arguments if argument in ("func", "kernel")), None)
     if symbol and "Launch" in base:
         fields.append(f".symbol = runtime_symbol({symbol})")
-    lines.append(f"    struct simgpu_api_call call = {{{', '.join(fields)}}};")
+    told, more = cuda_headers.parameter_rows(function)
+    lines += told
+    lines.append(f"    struct simgpu_api_call call = {{{', '.join(fields + more)}}};")
     needs = "RUNTIME_FREE" if base in NO_INIT else "RUNTIME_DEVICE" if base in NO_CONTEXT else "RUNTIME_CONTEXT"
     lines.append(f'    cudaError_t result = runtime_enter(&call, "{base}", {needs}, {threads});')
     body = f"runtime_{bodies[base]}({function.passed()})" if base in bodies else f'runtime_missing("{base}")'

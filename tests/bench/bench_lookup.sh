@@ -7,7 +7,7 @@
 set -eu
 shim=$1 program=$2 folder=$3 build_type=${4:-Release}
 rm -rf "$folder" && mkdir -p "$folder"
-with_shim() { LD_PRELOAD=$shim ROOFTAP_DIR=$folder ROOFTAP_LOOKUP=on "$@"; }
+with_shim() { LD_PRELOAD=$shim ROOFTAP_DIR=$folder "$@"; }
 plain() { "$@"; }
 best_of() { for _ in 1 2 3 4 5 6 7 8 9; do "$@"; done | sort -n | head -1; }
 total() { # of main()

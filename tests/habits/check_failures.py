@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_failures.py ROOT BUILD: each row of tests/FAILURES.md names tests that BUILD has, and a file that names the row."""
-import json
 import pathlib
 import re
-import subprocess
 import sys
 
 
@@ -16,8 +14,9 @@ def rows_of(text):
 
 
 def tests_of(build):
-    out = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
-    return {test["name"] for test in json.loads(out)["tests"]}
+    """Not by asking ctest: a second one in the same build writes over the first one's log."""
+    files = [path for path in pathlib.Path(build).rglob("CTestTestfile.cmake")]
+    return {name for path in files for name in re.findall(r"^add_test\((?:\[=*\[)?([^\]\s\"]+)", path.read_text(), re.M)}
 
 
 def faults_of(root, row, known):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The shim compiles and links for aarch64 without a warning, is an aarch64 library for the same glibc, and exports what the
-# other one does. It is not run. Skipped (77) where the cross compiler is missing.
+# The shim, and the audit library beside it, compile and link for aarch64 without a warning. The shim is an aarch64
+# library for the same glibc, and exports what the other one does. It is not run. Skipped (77) where the cross compiler is missing.
 # usage: build_aarch64.sh SOURCE CMAKE FOLDER FLOOR SHIM
 set -eu
 source=$1 cmake=$2 folder=$3 floor=$4 shim=$5
@@ -13,7 +13,7 @@ fi
 "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
     -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O1 -DROOFTAP_WERROR=ON \
     -DROOFTAP_SIM=OFF -DROOFTAP_TESTS=OFF >"$folder.log" 2>&1 || { cat "$folder.log" >&2; exit 1; }
-"$cmake" --build "$folder" --target rooftap_shim -- -j2 >"$folder.log" 2>&1 || { grep -v '^\[' "$folder.log" >&2; exit 1; }
+"$cmake" --build "$folder" --target rooftap_shim rooftap_audit -- -j2 >"$folder.log" 2>&1 || { grep -v '^\[' "$folder.log" >&2; exit 1; }
 built=$folder/lib/rooftap/librooftap.so
 readelf -hW "$built" | grep -q 'Machine: *AArch64' || { echo "$built is not for aarch64" >&2; exit 1; }
 sh "$(dirname "$0")/check_glibc.sh" "$floor" "$(dirname "$built")"

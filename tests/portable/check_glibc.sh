@@ -9,6 +9,11 @@ checked=0
 for library in "$folder"/*.so; do
     [ -e "$library" ] || { echo "no library in $folder" >&2; exit 1; }
     versions=$(readelf -VW "$library" | sed -n 's/.*Name: \(GLIBC_[A-Za-z0-9.]*\).*/\1/p' | sort -u)
+    if [ -z "$versions" ] && readelf -hW "$library" >/dev/null 2>&1 && ! readelf -dW "$library" | grep -q '(NEEDED)'; then
+        echo "$(basename "$library"): needs nothing"
+        checked=$((checked + 1))
+        continue
+    fi
     [ -n "$versions" ] || { echo "$library names no version of glibc: is it a library?" >&2; exit 1; }
     for version in $versions; do
         number=${version#GLIBC_}

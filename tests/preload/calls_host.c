@@ -139,9 +139,10 @@ void end(int status)
     sigset_t mask;
     int error = errno;
     fegetexceptflag(&flags, FE_ALL_EXCEPT);
+    memset(&mask, 0, sizeof mask); /* the kernel's is shorter */
     sigprocmask(SIG_SETMASK, NULL, &mask);
-    printf("%d errno %d fenv %s mask %s\n", status, error, flags == before_flags ? "same" : "changed",
-           memcmp(&mask, &before_mask, sizeof mask) ? "changed" : "same");
+    printf("%d errno %d fenv %s %#x mask %s\n", status, error, flags == before_flags ? "same" : "changed",
+           (unsigned)flags, memcmp(&mask, &before_mask, sizeof mask) ? "changed" : "same");
     fflush(stdout);
     free_lt();
 }

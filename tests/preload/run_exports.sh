@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The shim exports the tables, dlsym() and its like, InitializeInjection and vfork, nothing more and nothing less,
+# The shim exports the tables, dlsym() and its like, InitializeInjection, vfork and two doors for the audit library, nothing more and nothing less,
 # unversioned; and it needs no glibc newer than 2.28.    usage: run_exports.sh SHIM NAMES
 set -eu
 shim=$1 names=$2
 exported=$(nm -D --defined-only "$shim" | awk '{print $3}' | LC_ALL=C sort)
-expected=$( (cat "$names"; echo InitializeInjection; echo vfork; echo dlsym; echo dlvsym; echo dlerror; echo dlopen) | LC_ALL=C sort)
+expected=$( (cat "$names"; echo InitializeInjection; echo vfork; echo dlsym; echo dlvsym; echo dlerror; echo dlopen; echo rooftap_audit_binding; echo rooftap_audit_loaded) | LC_ALL=C sort)
 if [ "$exported" != "$expected" ]; then
     echo "exports differ from the tables (< tables, > library):" >&2
     printf '%s\n' "$expected" >"${TMPDIR:-/tmp}/exports.$$"

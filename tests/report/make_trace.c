@@ -515,18 +515,20 @@ static void statement_failed(void)
     r->call_id = next_call_id++;
 }
 
-/* launch NAME [times=N] [kernels=0] [parent=ID] [stream= ns= grid= device= gap=] */
+/* launch NAME [times=N] [kernels=0] [parent=ID] [handle=SHAPE] [stream= ns= grid= device= gap=]; handle: the launch gave a handle,
+ * of a kernel of so many blocks, and only the kernel's record has the name */
 static void statement_launch(void)
 {
     struct thing *name = find_thing(words[1]);
     long long times = number_of("times", 1), kernels = number_of("kernels", 1);
     for (long long i = 0; i < times; i++) {
         make_room(sizeof(struct trace_launch_shape) + sizeof(struct trace_launch));
-        if (name->block != file.blocks || !file.blocks) {
+        if (name->block != file.blocks || !file.blocks || (bool)value_of("handle") == (bool)name->shape.name_id) {
             struct trace_launch_shape *shape = reserve(TRACE_RECORD_LAUNCH_SHAPE, sizeof *shape);
-            shape->name_id = name->id;
+            shape->name_id = value_of("handle") ? 0 : name->id;
             shape->entry = (uint32_t)number_of("entry", 1);
-            shape->grid[0] = shape->grid[1] = shape->grid[2] = 1;
+            shape->grid[0] = (uint32_t)number_of("handle", 1);
+            shape->grid[1] = shape->grid[2] = 1;
             shape->block[0] = shape->block[1] = shape->block[2] = 1;
             size_t skip = offsetof(struct trace_launch_shape, name_id);
             shape->id = trace_hash((char *)shape + skip, (uint32_t)(sizeof *shape - skip));

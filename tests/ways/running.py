@@ -9,9 +9,11 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(os.environ.get("WAYS_BUILD", "")).resolve()
-HERE = BUILD / "tests" / "ways"
+HERE = pathlib.Path(os.environ.get("WAYS_PROGRAMS") or BUILD / "tests" / "ways").resolve()
 FAKES = HERE / "fakes"
 SHIM = BUILD / "lib" / "rooftap" / "librooftap.so"
+ROOFTAP = BUILD / "bin" / "rooftap"
+LOST_SHIM = BUILD / "tests" / "ways" / "libways_lost_shim.so"
 TRACE_DUMP = BUILD / "tests" / "preload" / "preload_trace_dump"
 HANG_S = 30  # a bound for what hangs; nothing here depends on how fast it is
 
@@ -43,12 +45,11 @@ class Case(unittest.TestCase):
     def plain(self, command, preload=(), **variables):
         return self.run_program(command, preload, **variables)
 
-    def shimmed(self, command, before=(), after=(), **variables):
+    def shimmed(self, command, before=(), after=(), shim=SHIM, **variables):
         shutil.rmtree(self.traces, True)
         self.traces.mkdir()
         variables.setdefault("ROOFTAP_TIMING", "off")
-        variables.setdefault("ROOFTAP_LOOKUP", "on")
-        return self.run_program(command, [*before, SHIM, *after], ROOFTAP_DIR=self.traces, **variables)
+        return self.run_program(command, [*before, shim, *after], ROOFTAP_DIR=self.traces, **variables)
 
     def assert_same(self, command, **variables):
         """Status and output with the shim are those without; its output."""
@@ -59,6 +60,10 @@ class Case(unittest.TestCase):
     def records(self, kind):
         dump = subprocess.run([str(TRACE_DUMP), str(self.traces)], capture_output=True, text=True, check=True)
         return [r for r in map(json.loads, dump.stdout.splitlines()) if r["record"] == kind]
+
+    def report(self):
+        run = subprocess.run([str(ROOFTAP), "report", str(self.traces)], capture_output=True, text=True, check=True)
+        return run.stdout
 
     def notes(self, code):
         return [r["text"] for r in self.records("note") if r["id"] == code]

@@ -7,13 +7,13 @@ import re
 import shutil
 import unittest
 
-from running import FAKES, SHIM, Case, library, program
+from running import BUILD, FAKES, LOST_SHIM, ROOFTAP, SHIM, Case, library, program
 
 HOOK_LEVEL, ESCAPED = 3, 9
 BLAS = {12: FAKES / "libcublas.so.12", 13: FAKES / "libcublas.so.13"}
 
 
-class Transcript(Case):
+class Transcript(Case):  # I02: RTLD_NEXT, RTLD_DEFAULT and handles, three times each, in two threads
     def lines(self, run):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         return run.stdout.splitlines()
@@ -24,7 +24,8 @@ class Transcript(Case):
         replaced = 0
         for before, after in zip(plain, shimmed):
             if " dlsym: in librooftap.so" in after: # as any function that a preload stands in front of
-                after = after.replace("in librooftap.so", "in libc.so.6")
+                self.assertRegex(before, r" dlsym: in lib(c\.so\.6|dl\.so\.2|dl-2\.\d+\.so|c-2\.\d+\.so);")
+                after = re.sub(": in [^;]*", re.search(": in lib[^;]*", before).group(), after, count=1)
             if "in librooftap.so" in after:
                 self.assertTrue(ours, after)
                 self.assertRegex(before, r"^\S+ \S+ (cublasGemmEx(@libcublas\.so\.13)?): in libcublas\.so\.13;")
@@ -45,6 +46,28 @@ class Transcript(Case):
         for line in shimmed:
             if re.match(r"^\S+ \S+ cublasGemmEx(@libcublas\.so\.13)?: in libcublas", line):
                 self.assertIn("plugin next", line)
+
+    def test_c_library_is_not_known(self):  # I03
+        """Then the program's look-ups are passed on as they are, and one note says that they are not seen."""
+        command = [program("transcript"), BLAS[13], library("plugin")]
+        plain, shimmed = self.lines(self.plain(command)), self.lines(self.shimmed(command, shim=LOST_SHIM))
+        # What a look-up in the order of the libraries comes upon is the shim's own export, as with any other preload.
+        self.assertEqual(len(plain), len(shimmed))
+        for before, after in zip(plain, shimmed):
+            if "in libways_lost_shim.so" in after:
+                self.assertRegex(after, "^(program|plugin) (default|next|itself) ")
+            else:
+                self.assertEqual(before, after)
+        command = [program("copies"), BLAS[12], BLAS[13]]
+        plain, run = self.plain(command), self.shimmed(command, shim=LOST_SHIM)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (plain.returncode, plain.stdout, plain.stderr))
+        self.assertEqual(self.records("call"), [])
+        plain, run = self.plain([program("solver_host")]), self.shimmed([program("solver_host")], shim=LOST_SHIM)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (plain.returncode, plain.stdout, plain.stderr))
+        self.assertEqual([call["m"] for call in self.records("call")], [13])  # it is linked to cuBLAS
+        self.assertEqual(self.notes(HOOK_LEVEL), ["preload"])
+        self.assertEqual(self.notes(ESCAPED),
+                         ["look-ups by name are not seen: the C library's own dlsym is not where it is known to be"])
 
     def test_switched_off(self):
         command = [program("transcript"), BLAS[13], library("plugin")]
@@ -77,7 +100,7 @@ class Copies(Case):
         self.assertEqual(len(self.records("call")), 2 * 7)
 
 
-class Driver(Case):
+class Driver(Case):  # I02: the fake driver looks its own functions up; I05: by version, flags, with NULLs
     def check(self, escaped, **variables):
         run = self.assert_same([program("driver_host"), FAKES / "libcuda.so.1"], LD_LIBRARY_PATH=FAKES, **variables)
         self.assertEqual(run.returncode, 0)
@@ -86,6 +109,7 @@ class Driver(Case):
         self.assertEqual(sorted(sizes), list(range(101, 109)))
         self.assertEqual(self.notes(ESCAPED)[-1:], escaped)
         self.assertEqual(self.notes(HOOK_LEVEL), ["preload, dlsym"])
+        self.assertIn(escaped[0], self.report())
 
     def test_given_what_it_exports(self):
         self.check(["2 entry points escaped: cuLaunchKernelEx, cuLaunchGrid"])
@@ -105,16 +129,22 @@ class Hosts(Case):
             self.assertRegex(run.stdout, "^[0-9a-f]{8}\n$")
 
     def test_front_library_is_not_led_to_itself(self):  # I01
+        """From an install folder with a blank in its name, by the command and by a preload through a link."""
         elsewhere = self.folder / "r t" / "v1.2"
-        elsewhere.mkdir(parents=True)
-        shutil.copy(SHIM, elsewhere)
+        for file in (ROOFTAP, SHIM):
+            (elsewhere / file.relative_to(BUILD)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, elsewhere / file.relative_to(BUILD))
         link = self.folder / "elsewhere"  # LD_PRELOAD takes no blank
         os.symlink(elsewhere, link)
         command = [program("trampoline_host")]
         plain = self.plain(command)
-        run = self.run_program(command, [link / "librooftap.so"], ROOFTAP_LOOKUP="on", ROOFTAP_DIR=self.folder)
-        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, plain.stdout, ""))
-        self.assertEqual(run.stdout, "cudnnCreate: 0, 0x5e5e\n")
+        self.assertEqual(plain.stdout, "cudnnCreate: 0, 0x5e5e\n")
+        by_preload = self.run_program(command, [link / SHIM.relative_to(BUILD)], ROOFTAP_DIR=self.folder)
+        self.assertEqual((by_preload.returncode, by_preload.stdout, by_preload.stderr), (0, plain.stdout, ""))
+        by_command = self.run_program([elsewhere / ROOFTAP.relative_to(BUILD), "record", "-q", "-o", self.folder / "session",
+                                       "--", *command])
+        self.assertEqual((by_command.returncode, by_command.stdout), (0, plain.stdout))
+        self.assertRegex(by_command.stderr, r"^rooftap record: LD_PRELOAD can't carry the path [^\n]*\n$")
 
     def test_sibling_that_imports_by_version(self):  # I17
         run = self.assert_same([program("solver_host")])

@@ -11,12 +11,12 @@ import ledger
 from recording import BUILD, STAND_INS, Case, main
 
 HOST = str(BUILD / "tests" / "ways" / "ways_sim_host")
+DEEP_HOST, DEEP_PLUGIN = (str(BUILD / "tests" / "ways" / name) for name in ("ways_deep_host", "libways_deep_sim.so"))
 
 
 class Simulated(Case):
     def session_of(self, *arguments, **options):
-        environment = {"ROOFTAP_LOOKUP": "on", **options.pop("environment", {})}
-        return self.recorded([HOST, *map(str, arguments)], environment=environment, **options)
+        return self.recorded([HOST, *map(str, arguments)], **options)
 
     def assert_gemms(self, session):
         ledger.assert_equal(self, session, calls=4)
@@ -32,14 +32,26 @@ class Simulated(Case):
     def test_asked_by_version(self):
         self.assert_gemms(self.session_of("gemms", "libcublas.so.13", "local", "dlvsym"))
 
-    def test_copy_elsewhere_opened_deep(self):
-        copy = self.scratch / "elsewhere" / "libcublas.so.13"
-        copy.parent.mkdir()
+    def copy_elsewhere(self):
+        copy = self.scratch / "else where" / "libcublas.so.13"
+        copy.parent.mkdir(exist_ok=True)
         shutil.copy(STAND_INS / "libcublas.so.13", copy)
-        session = self.session()
-        run = session.record([HOST, "gemms", str(copy), "deepbind"], environment={"ROOFTAP_LOOKUP": "on"})
-        self.assertEqual(run.status, 0, run.err)  # the command may warn of a library that was opened by its path
-        self.assert_gemms(session)
+        return str(copy)
+
+    def test_copy_elsewhere_opened_deep(self):  # I06
+        for lookup, options, level in (("on", [], "preload, dlsym"), ("off", ["--audit"], "preload, audit"),
+                                       ("on", ["--audit"], "preload, dlsym, audit")):
+            with self.subTest(lookup=lookup, options=options):
+                session = self.session()
+                run = session.record([HOST, "gemms", self.copy_elsewhere(), "deepbind"], options=options,
+                                     environment={"ROOFTAP_LOOKUP": lookup})
+                self.assertEqual(run.status, 0, run.err)  # the command may warn of a library that was opened by its path
+                self.assert_gemms(session)
+                self.assertEqual({p["hook_level"] for p in session.processes().values()}, {level})
+
+    def test_plugin_bound_deep(self):
+        session = self.recorded([DEEP_HOST, "deep", DEEP_PLUGIN], options=["--audit"])
+        ledger.assert_equal(self, session, calls=6)
 
     def test_launches_by_driver(self):
         session = self.session_of("launches")

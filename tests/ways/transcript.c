@@ -3,6 +3,7 @@
  * the answer is in, or dlerror()'s text, and what dlerror() says after that. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,13 @@ static void state(const char *title, ask_function *plugin, void *cublas)
     show_all("plugin", plugin, "itself", program);
 }
 
+/* dlerror() is a thread's own. */
+static void *in_thread(void *cublas)
+{
+    state("a second thread", NULL, cublas);
+    return NULL;
+}
+
 static void *opened(const char *path, int mode)
 {
     void *handle = dlopen(path, mode);
@@ -108,6 +116,9 @@ int main(int count, char **arguments)
     state("cuBLAS opened RTLD_LOCAL", plugin, cublas);
     opened(arguments[1], RTLD_NOW | RTLD_GLOBAL);
     state("cuBLAS opened RTLD_GLOBAL", plugin, cublas);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, in_thread, cublas) || pthread_join(thread, NULL))
+        return 3;
     /* An error that was there before is the C library's to keep or to forget. */
     dlsym(cublas, "no_such_function");
     dlsym(cublas, "cublasGemmEx");

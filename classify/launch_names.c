@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A shape with kernels of one name has launches of that name only, replayed ones and untimed ones too. With kernels of
+ * several names, each kernel outside of a graph stands for its own launch; whose the rest are is not known. */
+#include "classify/launch_names.h"
+
+#include <stdlib.h>
+
+#include "classify/allocate.h"
+#include "classify/operator_join.h"
+
+void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel)
+{
+    if (kernel->owner != TRACE_OWNER_LAUNCH || !kernel->owner_id || !kernel->name_id)
+        return;
+    uint32_t *index = index_map_at(&names->map, kernel->owner_id, kernel->name_id);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)names->kernel_count;
+        names->kernels =
+            allocate_grow(names->kernels, names->kernel_count, &names->kernel_capacity, sizeof *names->kernels);
+        names->kernels[names->kernel_count++] = (struct shape_kernels){kernel->owner_id, kernel->name_id, 0};
+    }
+    names->kernels[*index].kernels += !kernel->graph_id;
+}
+
+static void add_share(struct operator_join *join, uint32_t row, uint64_t name_id, uint64_t launches)
+{
+    if (!launches)
+        return;
+    join->launch_shares = allocate_grow(join->launch_shares, join->launch_share_count, &join->launch_share_capacity,
+                                        sizeof *join->launch_shares);
+    join->launch_shares[join->launch_share_count++] = (struct launch_share){row, name_id, launches};
+}
+
+/* The row of the launches that have no name and own these kernels. */
+static uint32_t nameless_row(const struct operator_join *join, const struct shape_kernels *kernels)
+{
+    return index_map_find(&join->launch_map, 0, kernels->shape_id);
+}
+
+void launch_names_share(struct operator_join *join)
+{
+    const struct launch_names *names = &join->launch_names;
+    uint64_t *left = allocate(join->launch_count, sizeof *left);
+    uint32_t *different = allocate(join->launch_count, sizeof *different); /* names of the row's kernels */
+    for (size_t i = 0; i < join->launch_count; i++) {
+        left[i] = join->launches[i].launches;
+        different[i] = 0;
+    }
+    for (size_t i = 0; i < names->kernel_count; i++) {
+        uint32_t row = nameless_row(join, &names->kernels[i]);
+        if (row != INDEX_MAP_NONE)
+            different[row]++;
+    }
+    for (size_t i = 0; i < names->kernel_count; i++) {
+        uint32_t row = nameless_row(join, &names->kernels[i]);
+        if (row == INDEX_MAP_NONE)
+            continue;
+        uint64_t kernels = names->kernels[i].kernels;
+        uint64_t launches = different[row] == 1 || kernels > left[row] ? left[row] : kernels;
+        add_share(join, row, names->kernels[i].name_id, launches);
+        left[row] -= launches;
+    }
+    for (size_t i = 0; i < join->launch_count; i++)
+        add_share(join, (uint32_t)i, join->launches[i].name_id, left[i]);
+    free(left);
+    free(different);
+}
+
+void launch_names_free(struct launch_names *names)
+{
+    free(names->kernels);
+    index_map_free(&names->map);
+}

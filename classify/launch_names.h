@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of launches whose records have none: a launch through the driver gives a handle, and only its kernel's own record
+ * says what that is. Which launch a kernel belongs to is known by its shape. */
+#ifndef CLASSIFY_LAUNCH_NAMES_H
+#define CLASSIFY_LAUNCH_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "classify/index_map.h"
+
+struct operator_join;
+struct trace_kernel;
+
+/* Kernels of one name that launches of one shape own. */
+struct shape_kernels {
+    uint64_t shape_id, name_id;
+    uint64_t kernels; /* outside of graphs, where each launch has one */
+};
+
+struct launch_names {
+    struct shape_kernels *kernels;
+    size_t kernel_count, kernel_capacity;
+    struct index_map map;
+};
+
+/* So many launches of a row of operator_join.launches are of this name. */
+struct launch_share {
+    uint32_t row;
+    uint64_t name_id; /* 0: not known */
+    uint64_t launches;
+};
+
+void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel);
+
+/* After the last record: fills join->launch_shares, from all rows. */
+void launch_names_share(struct operator_join *join);
+
+void launch_names_free(struct launch_names *names);
+
+#endif
