@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Since glibc 2.34 these functions are in libc.so.6, before that in libdl.so.2; both are loaded with the program, since this
- * library needs them. The list of what is loaded starts with the program and holds its start-up libraries in front, which
- * never go away; the walk ends before it leaves them, or, where no such library is known, looks through all of them as the
- * loader did: what it finds is fit to pass a host's look-up on, but what stands there isn't known. */
+/* Since glibc 2.34 these functions are in libc.so.6, before that in libdl.so.2, which a program that looks names up was
+ * linked with, or a library that it has opened. The list of what is loaded starts with the program and holds its start-up
+ * libraries in front, which never go away; the walk mostly ends before it leaves them, or, where no such library is known,
+ * looks through all of them as the loader did: what it finds is fit to pass a host's look-up on, but what stands there
+ * isn't known. */
 #include "preload/real_dlsym.h"
 
 #include <dlfcn.h>
@@ -19,6 +20,24 @@ static struct link_map *map_of(const void *address)
     Dl_info info;
     struct link_map *map = NULL;
     return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
+}
+
+/* What the C library tells debuggers, as glibc 2.35 has it; before that, of the program's namespace alone. */
+struct namespace_maps {
+    struct r_debug maps;
+    const struct namespace_maps *next; /* from maps.r_version 2 on */
+};
+
+/* This library's own, without dladdr1(), which is where dlsym() is. */
+static const struct link_map *own_map(void)
+{
+    extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+    const struct namespace_maps *space = (const struct namespace_maps *)&_r_debug;
+    for (; space; space = space->maps.r_version >= 2 ? space->next : NULL)
+        for (const struct link_map *map = space->maps.r_map; map; map = map->l_next)
+            if (map->l_ld == _DYNAMIC)
+                return map;
+    return NULL;
 }
 
 /* What the C library calls itself where these functions are found. A test builds this library with other names. */
@@ -85,7 +104,7 @@ bool real_dlsym_prepare(void)
     if (__atomic_load_n(&real_dlsym_next.dlsym, __ATOMIC_ACQUIRE))
         return true;
     struct real_dlsym found;
-    const struct link_map *own = map_of(&real_dlsym);
+    const struct link_map *own = own_map();
     if (!own || !find(own, &found))
         return false;
     /* Threads that come here together store the same. */

@@ -21,7 +21,7 @@ enum {
 };
 
 _Atomic(void *) real_symbol_table[SYMBOL_COUNT];
-_Thread_local struct real_symbol_pending real_symbol_pending;
+_Thread_local struct real_symbol_pending real_symbol_pending __attribute__((tls_model("initial-exec")));
 _Atomic int real_symbol_getters;
 static _Atomic unsigned long missing_count;
 
