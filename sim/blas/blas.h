@@ -11,7 +11,9 @@
 #include <cublas_api.h>
 #include <stdbool.h>
 
+#ifndef SIM_BLAS_API /* an archive keeps its names to the program */
 #define SIM_BLAS_API __attribute__((visibility("default")))
+#endif
 /* The major follows CUDA's; minor and patch are those of the releases that came with CUDA 13.0 and 12.8. */
 #if SIM_CUDA_MAJOR >= 13
 #define SIM_BLAS_VERSION_MINOR 1

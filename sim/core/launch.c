@@ -99,10 +99,22 @@ static int launch_ex(struct simgpu_stream *stream, const struct simgpu_kernel_la
     return result;
 }
 
+static __thread uint64_t next_duration_ns;
+
+void simgpu_next_duration(uint64_t duration_ns)
+{
+    next_duration_ns = duration_ns;
+}
+
 int simgpu_launch_work(struct simgpu_stream *stream, const struct simgpu_kernel_launch *launch, uint32_t driver_cbid)
 {
-    if (!driver_cbid)
-        return enqueue(stream, launch);
+    if (!driver_cbid) {
+        struct simgpu_kernel_launch timed = *launch;
+        if (next_duration_ns)
+            timed.duration_ns = next_duration_ns;
+        next_duration_ns = 0;
+        return enqueue(stream, &timed);
+    }
     core_lock();
     bool known = object_valid(&core_kernels, launch->kernel);
     core_unlock();

@@ -70,4 +70,7 @@ SIMGPU_API int simgpu_enqueue(struct simgpu_stream *stream, const struct simgpu_
 SIMGPU_API int simgpu_launch_work(struct simgpu_stream *stream, const struct simgpu_kernel_launch *launch,
                                   uint32_t driver_cbid);
 
+/* How long the next kernel takes that this thread launches by the driver's own door; 0: as any other. */
+SIMGPU_API void simgpu_next_duration(uint64_t duration_ns);
+
 #endif

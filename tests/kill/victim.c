@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls until it is killed, kills itself, or is told to leave, and counts in a file that outlives it which calls returned:
- *     victim tree WITNESS THREADS PACE_US   place 0, with a worker at place 1 that was forked before CUDA was used
+ *     victim tree WITNESS THREADS PACE_US [CALLS]   place 0, with a worker at place 1 that was forked before CUDA was used;
+ *                                           after CALLS calls its threads rest
  *     victim herd WITNESS THREADS PACE_US COUNT   that calls nothing itself, with COUNT workers at places 1 and on
  *     victim after WITNESS PLACE            what a victim execs: AFTER_CALLS calls
  * Thread t of place p multiplies m = 16 (t + 1) by n = 4 (p + 1), so that a report tells them apart. One thread more calls
@@ -28,6 +29,7 @@ static struct place *places, *own;
 static char own_path[4096], *witness_path;
 static int thread_count;
 static long pace_us;
+static uint64_t calls_most = UINT64_MAX;
 static volatile sig_atomic_t interrupted;
 static pid_t children[HERD_MOST];
 
@@ -62,7 +64,7 @@ static void *call_on(void *argument)
     struct gemms gemms;
     if (!gemms_open(&gemms))
         _exit(97);
-    for (;;) {
+    while (own->returned[index] < calls_most) {
         struct timespec start;
         clock_gettime(CLOCK_MONOTONIC, &start);
         if (gemms_ex(&gemms, 16 * ((int)index + 1), own_n(), K) != CUBLAS_STATUS_SUCCESS)
@@ -251,6 +253,8 @@ int main(int count, char **arguments)
         return run_after(atoi(arguments[3]));
     thread_count = atoi(arguments[3]);
     pace_us = count > 4 ? atol(arguments[4]) : 50;
+    if (!strcmp(arguments[1], "tree") && count > 5)
+        calls_most = strtoull(arguments[5], NULL, 10);
     int workers = !strcmp(arguments[1], "herd") && count > 5 ? atoi(arguments[5]) : 1;
     if (thread_count < 1 || thread_count > RETURNED_MOST || workers < 1 || workers > HERD_MOST / 2)
         return 2;

@@ -46,7 +46,7 @@ class Planted(Transcripts):
     def found(self, plant):
         """Scene `ending` has all that is needed of most: cuBLAS calls in several threads, looks at the end."""
         scene = SCENES.get(plant, "ending")
-        row = Row(plant, [SUBJECT, scene], 8, inject=lambda session: {"LD_PRELOAD": PLANTED, "PLANT": plant})
+        row = Row(plant, [SUBJECT, scene], 8, inject=lambda session: {"LD_PRELOAD": PLANTED, "PLANT": plant}, traced=False)
         if scene not in self.scenes:
             self.scenes[scene] = self.alone(row)
         return compare(self.scenes[scene], self.shimmed(row), row)

@@ -47,14 +47,17 @@ def rows():
     for name, when in (("first", []), ("later", ["later"])):
         made += [
             Row(f"shim opened {name}", [SUBJECT, "late", *when], 8, alone={"SUBJECT_LATE": str(MODULE)},
-                shimmed={"SUBJECT_LATE": str(SHIM)}, inject=by_program),
+                shimmed={"SUBJECT_LATE": str(SHIM)}, inject=by_program, traced=False),
             Row(f"shim pulled in {name}", [SUBJECT, "late", *when], 8, alone={"SUBJECT_LATE": str(MODULE)},
-                shimmed={"SUBJECT_LATE": str(PULLER)}, inject=by_program),
+                shimmed={"SUBJECT_LATE": str(PULLER)}, inject=by_program, traced=False),
         ]
     made += [Row("injected by the driver", [SUBJECT, "ending", "return"], 8, inject=by_injection),
              Row("loading and closing", [SUBJECT, "loading", str(MODULE)], 8, "threads"),
-             Row("loading, look-ups too", [SUBJECT, "loading", str(MODULE)], 8, "threads", shimmed={"ROOFTAP_LOOKUP": "on"}),
-             Row("look-ups too", [SUBJECT, "ending", "return"], 8, shimmed={"ROOFTAP_LOOKUP": "on"}),
+             Row("loading, no look-ups", [SUBJECT, "loading", str(MODULE)], 8, "threads", shimmed={"ROOFTAP_LOOKUP": "off"}),
+             Row("no look-ups", [SUBJECT, "ending", "return"], 8, shimmed={"ROOFTAP_LOOKUP": "off"}),
+             Row("audited", [SUBJECT, "ending", "return"], 8, options=["--audit"]),
+             Row("audited loading", [SUBJECT, "loading", str(MODULE)], 8, "threads", options=["--audit"]),
+             Row("disabled", [SUBJECT, "ending", "return"], 8, shimmed={"ROOFTAP_DISABLE": "1"}, traced=False),
              Row("untimed", [SUBJECT, "capture"], 8, shimmed={"ROOFTAP_TIMING": "off"})]
     return made
 

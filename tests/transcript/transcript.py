@@ -2,6 +2,7 @@
 """Runs a program alone and with a library in it, and compares everything that can be seen of the two runs, aspect by aspect."""
 import collections
 import hashlib
+import os
 import pathlib
 import re
 import shutil
@@ -24,6 +25,7 @@ GETTERS = re.compile(r"cublas(Xt)?Get(PointerMode|MathMode|Stream)\w*|cublasLt\w
 OF_OUR_THREAD = re.compile(GETTERS.pattern + r"|cuThreadExchangeStreamCaptureMode")
 OUR_THREADS = ("rooftap", "rooftap-timing")
 CUPTI_THREAD = "cupti"  # CUPTI's own worker
+LONG = bool(os.environ.get("TRANSCRIPT_LONG"))
 ALL_BLOCKED = int("fffffffe7ffbfeff", 16)  # KILL, STOP and the C library's own can't be
 
 
@@ -32,10 +34,13 @@ class Row:
     main() ends by pthread_exit(), so that its exit handlers run on our thread, as preload.c says."""
 
     def __init__(self, name, command, status=0, ledger="order", environment=None, alone=None, shimmed=None, inject=None,
-                 uses_cuda=True, of_run=None, left_by_all=False):
+                 uses_cuda=True, of_run=None, files_of_run=None, left_by_all=False, traced=True,
+                 options=(), long=False):
         self.name, self.command, self.status, self.ledger = name, command, status, ledger
-        self.left_by_all = left_by_all
-        self.of_run = of_run  # a pattern of output that is another in each run
+        self.left_by_all, self.options = left_by_all, options
+        self.of_run, self.files_of_run = of_run, files_of_run  # patterns of what is another in each run
+        self.long = long  # only with TRANSCRIPT_LONG
+        self.traced = traced and uses_cuda  # whether a trace has to be there, since else the shim was none
         self.environment, self.alone, self.shimmed = environment or {}, alone or {}, shimmed or {}
         self.inject, self.uses_cuda = inject, uses_cuda
 
@@ -54,7 +59,7 @@ class Seen:
         if row.ledger == "threads":
             self.text["descriptors"].sort()
         self.text["stderr"], self.text["status"] = run.err.splitlines(), [str(run.status)]
-        self.text["files"] = list(files_of(folder))
+        self.text["files"] = [line for line in files_of(folder) if not (row.files_of_run and re.match(row.files_of_run, line))]
         self.processes = [ledger_lines.process_of(path, row.ledger == "threads", row.left_by_all)
                           for path in sorted(folder.glob("*.ledger"))] if row.ledger else []
 
@@ -63,7 +68,8 @@ class Seen:
             text = re.sub(r"\d+\.ledger$", "the ledger", text)
             if row.ledger == "threads":  # one of them may have had another number open just then
                 text = re.sub(r" \d+ ", " ", text)
-        if aspect == "children" and text.partition(" ")[2].startswith(OURS + OF_RUN):
+        audited = ("LD_AUDIT=",) if "--audit" in row.options else ()
+        if aspect == "children" and text.partition(" ")[2].startswith(OURS + OF_RUN + audited):
             return
         if aspect == "threads":
             self.threads.append(text)
@@ -202,11 +208,15 @@ class Transcripts(Case):
         session = pathlib.Path(f"{self.scratch}/session{self.sessions}")
         if row.inject:
             session.mkdir()
-            return self.run_once(row, [], {**row.shimmed, **row.inject(session)})
-        return self.run_once(row, [str(ROOFTAP), "record", "-q", "-o", str(session), "--"], row.shimmed)
+            seen = self.run_once(row, [], {**row.shimmed, **row.inject(session)})
+        else:
+            seen = self.run_once(row, [str(ROOFTAP), "record", "-q", *row.options, "-o", str(session), "--"], row.shimmed)
+        self.assertEqual(bool(list(session.rglob("*.trace"))), row.traced, f"{row.name}: traces in {session}")
+        return seen
 
     def compare_rows(self, rows):
         """Prints the table; every difference of every row as text."""
+        rows = [row for row in rows if LONG or not row.long]
         wrong, table, width = [], [], max(len(row.name) for row in rows)
         for row in rows:
             alone, under = self.alone(row), self.shimmed(row)

@@ -4,27 +4,30 @@
 Mounts of their own need rights; without these such tests are skipped."""
 import subprocess
 
-from recording import Case, Run, main
+from recording import BUILD, Case, Run, main
 from test_trees import BY_CHILD, TREE
+
+MANY = 100_000  # calls: some 7 MB of trace
+QUOTA = str(BUILD / "tests" / "trees" / "libtree_edquot.so")
 
 
 class Trouble(Case):
-    def run_here(self, script, status=40, mount=None, err=""):
-        """SCRIPT under `record`, with $S the session and "$@" five calls; if MOUNT, on a tmpfs with these options."""
+    def run_here(self, script, status=40, mount=None, err="", calls=BY_CHILD, environment=None, options=()):
+        """SCRIPT under `record`, with $S the session and "$@" so many calls; if MOUNT, on a tmpfs with these options."""
         session = self.session()
         disk, kept = self.scratch / "disk", self.scratch / f"kept{self.sessions}"
-        extra = {"TREE_TALLY": str(self.scratch / f"tally{self.sessions}"), "SIMGPU_LEDGER": ""}
+        extra = {"TREE_TALLY": str(self.scratch / f"tally{self.sessions}"), "SIMGPU_LEDGER": "", **(environment or {})}
         if not mount:
             extra["S"] = str(session.folder)
-            run = session.record(["sh", "-c", script, "sh", TREE, "calls", str(BY_CHILD), "40"], extra)
+            run = session.record(["sh", "-c", script, "sh", TREE, "calls", str(calls), "40"], extra, options=options)
         else:
             if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
                 self.skipTest("no right to mount")
             disk.mkdir()
             session.folder = disk / "session"
             extra["S"] = str(session.folder)
-            record = session.record_command(["sh", "-c", script, "sh", TREE, "calls", str(BY_CHILD), "40"],
-                                            options=["--no-clocks"])
+            record = session.record_command(["sh", "-c", script, "sh", TREE, "calls", str(calls), "40"],
+                                            options=["--no-clocks", *options])
             outer = f"mount -t tmpfs -o {mount} none '{disk}' && \"$@\"; status=$?; cp -a '{session.folder}' '{kept}'; exit $status"
             run = Run(["unshare", "-m", "sh", "-c", outer, "sh", *record], session.environment(extra))
             session.folder = kept
@@ -71,6 +74,52 @@ class Trouble(Case):
     def test_tiny_shared_memory(self):
         session = self.run_here('mount -t tmpfs -o size=16k none /dev/shm && "$@"', mount="size=50m")
         self.assertEqual([p["calls"] for p in session.report["processes"]], [BY_CHILD])
+
+    # ---- trouble that begins while the program calls ----
+
+    def check_cut(self, session, why):
+        """What there was room for is there, the others are counted, and the report says why."""
+        report = session.report
+        calls, dropped = report["coverage"]["calls"], report["coverage"]["records_dropped"]
+        self.assertGreater(calls, 0)
+        self.assertGreater(dropped, 0, "there was room for all: nothing is shown")
+        self.assertGreaterEqual(calls + dropped, MANY)
+        self.assertLess(calls + dropped, MANY + 100)  # clocks are related in records too
+        self.assertRegex(session.text, why)
+        for count in ("records_damaged", "blocks_damaged", "calls_missing"):
+            self.assertEqual(report["coverage"][count], 0, count)
+
+    def many(self, script='"$@"', **options):
+        return self.run_here(script, calls=MANY, options=["--timing", "off"], **options)
+
+    def test_disk_that_fills_up(self):
+        self.check_cut(self.many(mount="size=5m"), "No space left on device")
+
+    def test_disk_that_others_fill(self):
+        """Some hundred milliseconds after the start, whatever is free."""
+        fill = '(sleep 0.2; cat /dev/zero >"$S/../filler" 2>/dev/null) & "$@"; status=$?; wait; rm "$S/../filler"; exit $status'
+        self.check_cut(self.many(fill, mount="size=16m"), "No space left on device")
+
+    def test_limit_that_is_reached(self):
+        """No SIGXFSZ: the program's own status shows that it lived."""
+        self.check_cut(self.many('ulimit -f 8192; "$@"'), "File too large")
+
+    def test_quota_that_is_reached(self):
+        """By a seam in the C library's functions: few kernels have quotas."""
+        session = self.many(environment={"LD_PRELOAD": QUOTA, "QUOTA_UNDER": str(self.scratch), "QUOTA_BYTES": str(4 << 20)})
+        self.check_cut(session, "Disk quota exceeded")
+
+    def test_quota_that_leaves_nothing(self):
+        session = self.run_here('QUOTA_BYTES=65536; export QUOTA_BYTES; "$@"',
+                                environment={"LD_PRELOAD": QUOTA, "QUOTA_UNDER": str(self.scratch), "QUOTA_BYTES": str(4 << 20)})
+        self.check_refused(session, "Disk quota exceeded")
+
+    def test_read_only_later(self):
+        """A disk that is mounted read-only under a program that records: what it has mapped it may still write."""
+        later = '(sleep 0.2; mount -o remount,ro "$S/.." 2>/dev/null) & "$@"; status=$?; wait; mount -o remount,rw "$S/.."; exit $status'
+        session = self.many(later, mount="size=64m")
+        coverage = session.report["coverage"]
+        self.assertGreaterEqual(coverage["calls"] + coverage["records_dropped"], MANY)
 
     def test_nothing_is_left_without_trouble(self):
         session = self.run_here('"$@"')
