@@ -14,6 +14,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "preload/real_dlsym.h"
@@ -45,11 +47,13 @@ enum { STAT_VERSION = 0 };
 #define LIBPTHREAD "libpthread.so.0"
 
 /* A process that starts without these libraries may get them with its first one of CUDA, where the scope that our
- * references were looked up in does not lead. real_dlsym_prepare() gets here itself, once it has what is used here. */
+ * references were looked up in does not lead. Looking for real functions comes by here itself, for what is in libdl: until
+ * it has found some, there is none. */
 static void *find_late(const char *file, const char *name, _Atomic(void *) *known)
 {
     void *function = atomic_load_explicit(known, memory_order_acquire);
-    if (function || (!__atomic_load_n(&real_dlsym.dlsym, __ATOMIC_ACQUIRE) && !real_dlsym_prepare()))
+    bool is_libdl = !strcmp(file, LIBDL);
+    if (function || (is_libdl ? !__atomic_load_n(&real_dlsym.dlsym, __ATOMIC_ACQUIRE) : !real_dlsym_prepare()))
         return function;
     int saved_errno = errno;
     void *library = real_dlsym.dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
