@@ -49,6 +49,7 @@ static const struct {
     [TRACE_NOTE_JOIN]       = {"join",       true},
     [TRACE_NOTE_ESCAPED]    = {"escaped",    true},
     [TRACE_NOTE_GRAPH_NODES] = {"graph_nodes", true},
+    [TRACE_NOTE_BLAS]       = {"blas",       false}, /* said with the process where it matters */
 };
 /* clang-format on */
 
@@ -299,11 +300,8 @@ static void find_ends(struct session *session)
     }
     if (!target)
         return;
-    char text[64];
-    snprintf(text, sizeof text, "%s %lld", info->end == SESSION_END_EXIT ? "exit" : "signal",
-             (long long)info->end_value);
     free(target->end);
-    target->end = allocate_text(text);
+    target->end = session_info_end_text(info);
 }
 
 /* Amdahl: what is left of an operator's time at the roof of the executions that it covers, and no more. */
@@ -398,6 +396,7 @@ static void process_free(struct session_process *process)
     free(process->hook_level);
     free(process->version);
     free(process->timing_text);
+    free(process->blas_unreached);
     free(process->end);
     for (size_t i = 0; i < process->in_flight_count; i++)
         free(process->in_flight[i].entry);

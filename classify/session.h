@@ -60,6 +60,11 @@ struct session_process {
     char *end;              /* "exit 0", "signal 9", "orderly", "running", "unknown" */
     bool running;           /* its trace is still written, and is not cut short */
     uint64_t named_kernels; /* GEMMs and attention by their names alone, that no library call owns */
+    uint64_t shapeless_gemms,
+        shapeless_gemm_time_ns; /* kernels among them that are named like a GEMM or GEMV, as timed */
+    double kernel_time_ns;      /* of all of its kernels that were timed */
+    int64_t blas_files;         /* files of cuBLAS and cuBLASLt in it; negative: not known */
+    char *blas_unreached;       /* their paths, a line each, as far as nothing was called of them; NULL: not known */
     uint64_t calls, failed_calls, launches, kernels;
     struct session_in_flight *in_flight;
     size_t in_flight_count;

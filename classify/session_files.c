@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "classify/allocate.h"
+#include "classify/hidden_shapes.h"
 #include "classify/kernel_families.h"
 #include "classify/regular_file.h"
 #include "trace/refusals.h"
@@ -129,7 +130,7 @@ static struct session_process *add_process(struct session *session, const char *
     session->processes = allocate_grow(session->processes, session->process_count, &session->process_capacity,
                                        sizeof *session->processes);
     struct session_process *process = &session->processes[session->process_count++];
-    *process = (struct session_process){.file = allocate_text(file), .pid = -1, .parent_pid = -1};
+    *process = (struct session_process){.file = allocate_text(file), .pid = -1, .parent_pid = -1, .blas_files = -1};
     return process;
 }
 
@@ -152,6 +153,7 @@ static void fill_process(struct session_process *process, struct operator_join *
     process->named_kernels = count_named_kernels(join);
     process->stats = *trace_reader_stats(reader);
     read_notes(process, join);
+    hidden_shapes_find(process, join);
     read_slots(process, join, reader);
     find_missing(process, join, reader, still_written);
     process->timed = process->timing == SESSION_TIMING_ON || process->kernels || join->kernels_invalid ||

@@ -67,6 +67,16 @@ static void describe_problem(struct session_info *info, const json_error_t *erro
     info->problem = allocate_text(text);
 }
 
+char *session_info_end_text(const struct session_info *info)
+{
+    char text[64];
+    if (info->end == SESSION_END_UNKNOWN)
+        return NULL;
+    snprintf(text, sizeof text, "%s %lld", info->end == SESSION_END_EXIT ? "exit" : "signal",
+             (long long)info->end_value);
+    return allocate_text(text);
+}
+
 struct session_info session_info_read(const char *folder)
 {
     struct session_info info = {.started_realtime_ns = -1, .ended_realtime_ns = -1, .target_pid = -1};

@@ -23,6 +23,9 @@ struct session_info {
         clocks_problem; /* why the GPU's clocks were not noted, or not to the end; NULL: nothing to say, or not known */
 };
 
+/* "exit 0", "signal 9"; NULL: not known. The caller frees. */
+char *session_info_end_text(const struct session_info *info);
+
 struct session_info session_info_read(const char *folder);
 void session_info_free(struct session_info *info);
 

@@ -88,10 +88,13 @@ static bool has_room(const struct session_folder *session, const char *command)
 }
 
 /* Whoever may rename files in the folder could put a link in the place of a trace that grows. One's own folder is one's own
- * affair, and on file systems without rights all folders look like this. */
+ * affair, and on file systems without rights all folders look like this. Who made a link may change where it leads. */
 static bool is_anybodys(const struct session_folder *session)
 {
     struct stat status;
+    if (lstat(session->shown, &status) == 0 && S_ISLNK(status.st_mode) && status.st_uid != geteuid() &&
+        status.st_uid != 0)
+        return true;
     return stat(session->folder, &status) == 0 && status.st_uid != geteuid() && (status.st_mode & S_IWOTH) &&
            !(status.st_mode & S_ISVTX);
 }
@@ -164,10 +167,11 @@ bool session_folder_open(struct session_folder *session, const char *folder, con
         return false;
     }
     if (is_anybodys(session)) {
-        message_error(command,
-                      "the session folder '%s' belongs to another user and everybody may write there; choose one of "
-                      "your own with -o DIR",
-                      session->shown);
+        message_error(
+            command,
+            "the session folder '%s' belongs to another user and everybody may write there, or it is a link of "
+            "another user; choose one of your own with -o DIR",
+            session->shown);
         session_folder_close(session);
         return false;
     }
@@ -203,14 +207,27 @@ static bool put_in_place(int folder, bool replace)
     return renameat(folder, SESSION_FILE ".new", folder, SESSION_FILE) == 0;
 }
 
+/* The folder that was opened, wherever it has been moved and whatever lies in its place. */
+static int reopen(const struct session_folder *session)
+{
+    if (session->lock >= 0)
+        return fcntl(session->lock, F_DUPFD_CLOEXEC, 0);
+    return open(session->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* A file of its own: what lies under that name, left over or put there, is not written to. */
+static int open_new(int folder)
+{
+    if (unlinkat(folder, SESSION_FILE ".new", 0) != 0 && errno != ENOENT)
+        return -1;
+    return openat(folder, SESSION_FILE ".new", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 static bool save(struct session_folder *session, const char *command)
 {
     bool good = false;
     char *text = json_dumps(session->document, JSON_INDENT(2));
-    int folder = open(session->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = folder < 0
-                 ? -1
-                 : openat(folder, SESSION_FILE ".new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int folder = reopen(session), fd = folder < 0 ? -1 : open_new(folder);
     if (text && fd >= 0)
         good = write_all(fd, text) && write_all(fd, "\n");
     if (fd >= 0)

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +80,10 @@ bool simulation_write_device(const char *folder, const struct gpu_spec *gpu, con
                              const char *command)
 {
     char path[PATH_MAX];
-    FILE *file = NULL;
+    int fd = -1;
     if (snprintf(path, sizeof path, "%s/" SIMULATION_DEVICE_FILE, folder) < PATH_MAX)
-        file = fopen(path, "wxe");
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!file) {
         message_error(command, "the simulated device '%s/" SIMULATION_DEVICE_FILE "' can't be written: %m", folder);
         return false;
@@ -223,7 +225,7 @@ static void watch_tree(pid_t pid, struct simulation_watch *watch, int depth)
         watch->told = true;
         message_error(watch->command,
                       "process %ld opened '%s' by its path (or its environment was cleared); what it does there is not "
-                      "simulated and not recorded",
+                      "simulated, and the report tells whether its calls were seen",
                       (long)pid, library);
     }
     snprintf(name, sizeof name, "/proc/%ld/task/%ld/children", (long)pid, (long)pid);

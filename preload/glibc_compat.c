@@ -90,6 +90,19 @@ int __xstat(int version, const char *path, struct stat *status);
 int __fxstat(int version, int fd, struct stat *status);
 __asm__(".symver __xstat, __xstat@GLIBC_" OLD("2.2.5", "2.17"));
 __asm__(".symver __fxstat, __fxstat@GLIBC_" OLD("2.2.5", "2.17"));
+
+/* Not every C library has this one, nor dladdr1(). Where musl's loader comes upon this library, in a program that a shell
+ * started under our LD_PRELOAD, a name that it can't find would keep the program from running. There nothing is hooked
+ * (real_dlsym.c). */
+int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void), void *library)
+    __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+int __wrap_pthread_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+int __wrap_pthread_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    return __register_atfork ? __register_atfork(before, in_parent, in_child, &__dso_handle) : ENOSYS;
+}
+
 int __wrap_stat(const char *path, struct stat *status);
 int __wrap_fstat(int fd, struct stat *status);
 

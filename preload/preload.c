@@ -20,6 +20,7 @@
 
 #include "cupti/kernel_timing.h"
 #include "preload/audit_gate.h"
+#include "preload/blas_copies.h"
 #include "preload/driver_entries.h"
 #include "preload/entries.h"
 #include "preload/host_threads.h"
@@ -45,6 +46,8 @@ enum {
     HELPER_SLEEP_LONGEST_MS = 10, /* the blocks kept ready last for 30 000 calls: 3 M/s at least */
     ANCHOR_PERIOD_MS = 1000,
     HOST_LOOK_MS = 200,
+    COPIES_LOOK_SHORTEST_MS = 250, /* less and less often: in a large process it is a millisecond */
+    COPIES_LOOK_LONGEST_MS = 64000,
     STATE_BYTES = 4096,
     DIR_BYTES = 4096,
     HOOK_LEVEL_BYTES = 32,
@@ -157,6 +160,7 @@ static void *helper_run(void *argument)
 {
     struct process_state *state = argument;
     unsigned sleep_ms = HELPER_SLEEP_SHORTEST_MS, since_anchor_ms = 0, since_look_ms = 0;
+    unsigned since_copies_ms = 0, copies_wait_ms = COPIES_LOOK_SHORTEST_MS;
     prctl(PR_SET_NAME, "rooftap", 0, 0, 0);
     const int own = (int)syscall(SYS_gettid);
     while (!atomic_load_explicit(&state->stop, memory_order_acquire)) {
@@ -172,12 +176,18 @@ static void *helper_run(void *argument)
                 follow_host();
             since_look_ms = 0;
         }
+        if (since_copies_ms >= copies_wait_ms) {
+            blas_copies_note();
+            since_copies_ms = 0;
+            copies_wait_ms = copies_wait_ms * 2 < COPIES_LOOK_LONGEST_MS ? copies_wait_ms * 2 : COPIES_LOOK_LONGEST_MS;
+        }
         sleep_ms = busy ? HELPER_SLEEP_SHORTEST_MS : sleep_ms * 2;
         if (sleep_ms > HELPER_SLEEP_LONGEST_MS)
             sleep_ms = HELPER_SLEEP_LONGEST_MS;
         helper_sleep(state, sleep_ms);
         since_anchor_ms += sleep_ms;
         since_look_ms += sleep_ms;
+        since_copies_ms += sleep_ms;
     }
     return NULL;
 }
@@ -221,6 +231,7 @@ __attribute__((destructor)) static void unloaded(void)
     kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);
     atomic_store_explicit(&state->stop, 1, memory_order_release);
     note_escaped();
+    blas_copies_note();
     trace_writer_end();
 }
 

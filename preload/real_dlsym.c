@@ -22,22 +22,31 @@ static struct link_map *map_of(const void *address)
     return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
-/* What the C library tells debuggers, as glibc 2.35 has it; before that, of the program's namespace alone. */
-struct namespace_maps {
-    struct r_debug maps;
-    const struct namespace_maps *next; /* from maps.r_version 2 on */
-};
-
-/* This library's own, without dladdr1(), which is where dlsym() is. */
-static const struct link_map *own_map(void)
+/* This library's own, by its dynamic section, where the loader can't be asked for it: musl's has no dladdr1(), and before
+ * glibc 2.34 that is where dlsym() is. */
+static int note_list(struct dl_phdr_info *program, size_t bytes, void *list)
 {
-    extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
-    const struct namespace_maps *space = (const struct namespace_maps *)&_r_debug;
-    for (; space; space = space->maps.r_version >= 2 ? space->next : NULL)
-        for (const struct link_map *map = space->maps.r_map; map; map = map->l_next)
-            if (map->l_ld == _DYNAMIC)
-                return map;
-    return NULL;
+    (void)bytes;
+    for (int i = 0; i < program->dlpi_phnum; i++) {
+        if (program->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *d = (const ElfW(Dyn) *)(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr);
+        for (; d->d_tag != DT_NULL; d++)
+            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+                *(struct link_map **)list = ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+    }
+    return 1; /* the program is the first, and the one that debuggers ask */
+}
+
+static struct link_map *own_map(void)
+{
+    struct link_map *map = map_of(&real_dlsym);
+    if (map)
+        return map;
+    dl_iterate_phdr(note_list, &map);
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    return map;
 }
 
 /* What the C library calls itself where these functions are found. A test builds this library with other names. */
@@ -70,6 +79,12 @@ static void take(const struct link_map *map, struct real_dlsym *found)
             *to[i] = elf_symbol_find(map, names[i]);
 }
 
+static void *find_no_version(void *handle, const char *name, const char *version)
+{
+    (void)handle, (void)name, (void)version;
+    return NULL;
+}
+
 /* All four of one C library; else those that the host itself would have been bound to: the first of each. */
 static bool find(const struct link_map *own, struct real_dlsym *found)
 {
@@ -88,6 +103,8 @@ static bool find(const struct link_map *own, struct real_dlsym *found)
             return true;
         }
     }
+    if (!any.dlvsym) /* as in musl: nobody is bound to it then */
+        any.dlvsym = find_no_version;
     *found = any;
     return is_whole(found);
 }
@@ -95,7 +112,7 @@ static bool find(const struct link_map *own, struct real_dlsym *found)
 /* NAME as it is after this library; FOUND if there is nothing else. */
 static void *next(const struct link_map *own, const char *name, void *found)
 {
-    void *symbol = real_dlsym.dlsym(RTLD_NEXT, name);
+    void *symbol = found == (void *)find_no_version ? NULL : real_dlsym.dlsym(RTLD_NEXT, name);
     return symbol && map_of(symbol) != own ? symbol : found;
 }
 

@@ -87,6 +87,7 @@ struct copy {
     _Atomic int state; /* enum copy_state */
     int kind;
     uintptr_t start, end;
+    _Atomic bool reached; /* one of its functions was found for a caller */
     _Atomic(void *) asked[SYMBOL_COUNT - ENTRY_COUNT];
 };
 
@@ -110,6 +111,22 @@ static struct copy *copy_at(uintptr_t address)
             address < copies[i].end)
             return &copies[i];
     return NULL;
+}
+
+static void note_reached(const void *symbol)
+{
+    struct copy *copy = copy_at((uintptr_t)symbol);
+    if (copy)
+        atomic_store_explicit(&copy->reached, true, memory_order_relaxed);
+}
+
+bool real_symbol_is_reached(uintptr_t start, uintptr_t end)
+{
+    for (int i = 0; i < COPIES; i++)
+        if (atomic_load_explicit(&copies[i].state, memory_order_acquire) == COPY_READY && start <= copies[i].start &&
+            copies[i].start < end && atomic_load_explicit(&copies[i].reached, memory_order_relaxed))
+            return true;
+    return false;
 }
 
 static uintptr_t end_of(const struct dl_phdr_info *library)
@@ -311,6 +328,7 @@ static void *find_for_caller(unsigned id, const void *near)
     if (!symbol)
         return NULL;
     pin(symbol);
+    note_reached(symbol);
     if (caller) {
         atomic_store(&caller->real[id], symbol);
         if (atomic_load(&caller->sequence) != sequence) /* it is another library's by now */
@@ -324,6 +342,7 @@ bool real_symbol_claim(unsigned id, void *real)
     void *nothing = NULL;
     if (id < ENTRY_COUNT && !callers_are_alike())
         return false;
+    note_reached(real);
     bool claimed = atomic_compare_exchange_strong(&real_symbol_table[id], &nothing, real) || nothing == real;
     atomic_store(&table_holds_some, true);
     if (id < ENTRY_COUNT && !callers_are_alike()) /* since just now */

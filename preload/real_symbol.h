@@ -85,6 +85,9 @@ void real_symbol_after_load(void);
 /* NAME in the libraries that have NVIDIA's names for it, however they were opened. */
 void *real_symbol_in_named(const char *name);
 
+/* Whether a function of the library that begins between START and END was found for a caller, ever. */
+bool real_symbol_is_reached(uintptr_t start, uintptr_t end);
+
 /* Calls that found no real function. */
 unsigned long real_symbol_missing(void);
 

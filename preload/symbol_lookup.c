@@ -278,6 +278,18 @@ void *symbol_lookup_thunk(const char *name, void *real)
     return thunk;
 }
 
+bool symbol_lookup_leads_into(uintptr_t start, uintptr_t end)
+{
+    for (size_t i = 0; i < SYMBOL_THUNKS; i++) {
+        uintptr_t real = (uintptr_t)__atomic_load_n(&symbol_thunk_slots[i].real, __ATOMIC_ACQUIRE);
+        if (!real)
+            break; /* they are taken in order */
+        if (start <= real && real < end)
+            return true;
+    }
+    return false;
+}
+
 bool symbol_lookup_is_vendor(const void *caller)
 {
     const struct link_map *map = map_of(caller);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Thunks: pieces of code that note what symbol_thunk_slots[i] says and go on to its wrapper. */
 #define SYMBOL_THUNKS      2048
@@ -43,6 +44,9 @@ void *symbol_lookup_wrapper(unsigned id, void *real, const void *caller);
 /* A thunk for REAL, the function NAME of one of NVIDIA's libraries, whoever calls it; NULL: none of our names, or no thunk is
  * left, which is counted as escaped. No lock, no allocation and no call of the loader. */
 void *symbol_lookup_thunk(const char *name, void *real);
+
+/* Whether a thunk leads to a function between START and END. */
+bool symbol_lookup_leads_into(uintptr_t start, uintptr_t end);
 
 /* CALLER is in a library of NVIDIA's that looks up functions for itself: it gets what it asks for. */
 bool symbol_lookup_is_vendor(const void *caller);

@@ -2,10 +2,12 @@
 /* What is wrong is told where it happened, too (process, coverage); here is what it does to the figures. */
 #include "report/caveats.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "classify/hidden_shapes.h"
 #include "report/format.h"
 
 static bool simulated(const struct session *session, FILE *out)
@@ -36,11 +38,21 @@ static bool lost(const struct session *session, FILE *out)
     bool cut = false;
     for (size_t i = 0; i < session->process_count; i++)
         cut |= session->processes[i].timing_cut;
-    cut |= c->records_dropped || c->records_damaged || c->blocks_damaged || c->buffers_lost || c->traces_cut ||
-           c->calls_missing || c->launches_missing || c->kernels_invalid;
+    cut |= c->records_dropped || c->records_damaged || c->blocks_damaged || c->buffers_lost || c->calls_missing ||
+           c->launches_missing || c->kernels_invalid;
     if (cut)
         fputs("something of the recording is lost (see process and coverage): counts and times are too low", out);
     return cut;
+}
+
+/* All that was committed is there. Python's multiprocessing ends its children by _exit(). */
+static bool no_end(const struct session *session, FILE *out)
+{
+    uint64_t traces = session->coverage.traces_cut;
+    if (traces)
+        fprintf(out, "%" PRIu64 " %s no end (killed, _exit(), or cut off): what the GPU did last may not be timed",
+                traces, format_plural(traces, "trace has", "traces have"));
+    return traces > 0;
 }
 
 static bool running(const struct session *session, FILE *out)
@@ -135,6 +147,21 @@ static bool unclassified(const struct session *session, FILE *out)
     return true;
 }
 
+/* Matrix multiplies of which the calls were not seen: for each such process the reason stands with it. */
+static bool hidden_shapes(const struct session *session, FILE *out)
+{
+    struct hidden_sum sum = hidden_shapes_sum(session);
+    char text[FORMAT_BYTES], kernels[FORMAT_BYTES];
+    if (!sum.processes)
+        return false;
+    fprintf(out, "%zu %s shapes (see process): %s %s of class gemm, shape unknown", sum.processes,
+            format_plural(sum.processes, "process hides its", "processes hide their"),
+            format_count(kernels, sum.kernels), format_plural(sum.kernels, "kernel", "kernels"));
+    if (session->coverage.gpu_time_ns > 0)
+        fprintf(out, ", %s %% of GPU time", format_share(text, (double)sum.time_ns / session->coverage.gpu_time_ns));
+    return true;
+}
+
 /* Names that no pattern knows. */
 static bool unknown_family(const struct session *session, FILE *out)
 {
@@ -207,6 +234,7 @@ static const struct caveat rows[] = {
     {"simulated", simulated},
     {"untimed", untimed},
     {"lost", lost},
+    {"no_end", no_end},
     {"running", running},
     {"no_roof", no_roof},
     {"estimated", estimated},
@@ -214,6 +242,7 @@ static const struct caveat rows[] = {
     {"not_calibrated", not_calibrated},
     {"held_clock", held_clock},
     {"unclassified", unclassified},
+    {"hidden_shapes", hidden_shapes},
     {"unknown_family", unknown_family},
     {"at_most", at_most},
     {"above_roof", above_roof},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/hidden_shapes.h"
 #include "report/format.h"
 #include "report/label.h"
 #include "report/safe_text.h"
@@ -35,18 +36,63 @@ static void print_notes(const struct session_process *process, FILE *out)
     }
 }
 
+/* "6 kernels named like a GEMM or attention ran, 98.1 % of its kernel time" */
+static void print_named(const struct session_process *process, FILE *out)
+{
+    char count[FORMAT_BYTES], share[FORMAT_BYTES];
+    bool asks = session_process_asks_unseen(process);
+    uint64_t kernels = asks ? process->named_kernels : process->shapeless_gemms;
+    fprintf(out, "%s %s named like a GEMM%s ran", format_count(count, kernels),
+            format_plural(kernels, "kernel", "kernels"), asks ? " or attention" : "");
+    if (process->kernel_time_ns > 0)
+        fprintf(out, ", GEMMs of unknown shape %s %% of its kernel time",
+                format_share(share, (double)process->shapeless_gemm_time_ns / process->kernel_time_ns));
+}
+
+static void print_unreached(const struct session_process *process, FILE *out)
+{
+    const char *path = process->blas_unreached;
+    fputs("calls past rooftap: none was seen of ", out);
+    for (size_t length; *path; path += length + (path[length] == '\n')) {
+        char one[512];
+        length = strcspn(path, "\n");
+        snprintf(one, sizeof one, "%.*s", (int)length, path);
+        fputs(path == process->blas_unreached ? "" : ", ", out);
+        safe_text_print(out, one, sizeof one);
+    }
+}
+
 /* Kernels that only a library has, and no call of it. */
 static void print_unseen(const struct session_process *process, FILE *out)
 {
-    char count[FORMAT_BYTES];
-    if (!session_process_asks_unseen(process))
+    enum hidden_reason reason = hidden_shapes_reason(process);
+    if (reason == HIDDEN_NONE)
         return;
     label_print(out, "");
-    fprintf(out,
-            "cuBLAS calls were not seen, so there are no shapes, though %s %s named like a GEMM or attention ran: the "
-            "program looks cuBLAS up by dlsym (`ROOFTAP_LOOKUP=on` takes that), has it built in (README, Limits), or "
-            "brings kernels of its own\n",
-            format_count(count, process->named_kernels), format_plural(process->named_kernels, "kernel", "kernels"));
+    switch (reason) {
+    case HIDDEN_BUILT_IN:
+        fputs("BLAS looks static: no library call was seen and no cuBLAS is loaded, though ", out);
+        print_named(process, out);
+        fputs(" (README, Limits; or the program brings kernels of its own)\n", out);
+        break;
+    case HIDDEN_BOUND_PAST:
+        print_unreached(process, out);
+        fputs(", though ", out);
+        print_named(process, out);
+        if (process->hook_level && strstr(process->hook_level, "audit"))
+            fputs(": it is called by addresses that were stored before, or from another namespace (dlmopen)\n", out);
+        else
+            fputs(": it was opened RTLD_DEEPBIND or asked for by name unseen (`rooftap record --audit` takes both)\n",
+                  out);
+        break;
+    default:
+        fputs("cuBLAS calls were not seen, so there are no shapes, though ", out);
+        print_named(process, out);
+        fputs(
+            ": the program gets at cuBLAS past rooftap (`rooftap record --audit` takes more), has it built in (README, "
+            "Limits), or brings kernels of its own\n",
+            out);
+    }
 }
 
 static void print_timing(const struct session_process *process, FILE *out)
@@ -121,9 +167,28 @@ static void print_process(const struct session *session, const struct session_pr
     print_in_flight(process, out);
 }
 
+/* A server keeps the GPU in processes below the command, which then has no trace: how it ended is known all the same. */
+static void print_command_without_trace(const struct session *session, FILE *out)
+{
+    const struct session_info *info = &session->info;
+    bool used = false;
+    for (size_t i = 0; i < session->process_count; i++) {
+        used |= session_process_used_gpu(&session->processes[i]);
+        if (session->processes[i].pid == info->target_pid)
+            return;
+    }
+    if (!used || info->target_pid < 0)
+        return;
+    char *end = session_info_end_text(info);
+    label_print(out, "process");
+    fprintf(out, "%" PRId64 ", the command: %s, no CUDA launch\n", info->target_pid, end ? end : "end not known");
+    free(end);
+}
+
 void process_text_print(const struct session *session, size_t width, FILE *out)
 {
     size_t quiet = 0;
+    print_command_without_trace(session, out);
     for (size_t i = 0; i < session->process_count; i++) {
         if (session_process_used_gpu(&session->processes[i]))
             print_process(session, &session->processes[i], width, out);

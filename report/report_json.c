@@ -5,7 +5,9 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "classify/hidden_shapes.h"
 #include "report/advice_json.h"
 #include "report/books_json.h"
 #include "report/demangle.h"
@@ -175,6 +177,19 @@ static json_t *notes_array(const struct session_process *process)
     return array;
 }
 
+static json_t *unreached_array(const struct session_process *process)
+{
+    const char *path = process->blas_unreached;
+    json_t *array = path ? json_array() : json_null();
+    for (size_t length; path && *path; path += length + (path[length] == '\n')) {
+        length = strcspn(path, "\n");
+        char *one = strndup(path, length);
+        json_array_append_new(array, json_value_text(one));
+        free(one);
+    }
+    return array;
+}
+
 static json_t *process_object(const struct session_process *process)
 {
     json_t *object = json_object();
@@ -196,6 +211,12 @@ static json_t *process_object(const struct session_process *process)
     json_value_set(object, "launches_missing", json_value_count(process->launches_missing));
     json_value_set(object, "records_dropped", json_value_count(process->records_dropped));
     json_value_set(object, "calls_unseen", json_boolean(session_process_asks_unseen(process)));
+    json_value_set(object, "calls_unseen_reason", json_value_text(hidden_reason_name(hidden_shapes_reason(process))));
+    json_value_set(object, "blas_files", json_value_size(process->blas_files));
+    json_value_set(object, "blas_unreached", unreached_array(process));
+    json_value_set(object, "shapeless_gemms", json_value_count_if(process->timed, process->shapeless_gemms));
+    json_value_set(object, "shapeless_gemm_time_ns",
+                   json_value_count_if(process->timed, process->shapeless_gemm_time_ns));
     json_value_set(object, "in_flight", in_flight_array(process));
     json_value_set(object, "notes", notes_array(process));
     return object;
@@ -318,6 +339,10 @@ static json_t *session_object(const struct session *session)
     json_value_set(object, "started_realtime_ns", json_value_size(info->started_realtime_ns));
     json_value_set(object, "ended_realtime_ns", json_value_size(info->ended_realtime_ns));
     json_value_set(object, "clocks_problem", json_value_text(info->clocks_problem));
+    char *end = session_info_end_text(info);
+    json_value_set(object, "target_pid", json_value_size(info->target_pid));
+    json_value_set(object, "end", json_value_text(end));
+    free(end);
     return object;
 }
 

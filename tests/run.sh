@@ -22,6 +22,7 @@ need_packages build-essential cmake ninja-build pkg-config python3 python3-pip p
     libjansson-dev libcmocka-dev clang clang-format libclang-rt-14-dev valgrind
 need_packages libjemalloc2 || echo "tests/run.sh: no allocator is preloaded beside rooftap" >&2
 need_packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross || echo "tests/run.sh: nothing is compiled for aarch64" >&2
+need_packages musl-tools || echo "tests/run.sh: no program of another C library is tried" >&2
 if [ -z "$quick" ]; then
     need_packages debootstrap
 fi

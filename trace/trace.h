@@ -14,7 +14,7 @@
 
 #define TRACE_MAGIC 0x0a504154464f4f52ull /* "ROOFTAP\n" */
 #define TRACE_VERSION_MAJOR 1
-#define TRACE_VERSION_MINOR 3
+#define TRACE_VERSION_MINOR 4
 #define TRACE_BLOCK_BYTES 65536u
 #define TRACE_HEADER_BYTES 128u
 #define TRACE_FILE_SUFFIX ".trace"
@@ -155,6 +155,7 @@ enum trace_note_code {
     TRACE_NOTE_JOIN = 8,           /* value: kernels; text: their ids matched no launch, and what is done instead */
     TRACE_NOTE_ESCAPED = 9,        /* value: functions; text: which the program got by name that launch unseen */
     TRACE_NOTE_GRAPH_NODES = 10,   /* since 1.3: value: nodes, 0: all; text: why they are not followed */
+    TRACE_NOTE_BLAS = 11,          /* since 1.4: value: files of cuBLAS and cuBLASLt in the process, negative: not known; text: paths of those, a line each, that nothing was called of; the last note holds */
 };
 
 struct trace_note {

@@ -133,8 +133,6 @@ static void start_worker(void)
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     worker_runs = pthread_create(&thread, &attributes, work, NULL) == 0;
-    if (worker_runs)
-        pthread_setname_np(thread, "cupti"); /* else it has its maker's name */
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

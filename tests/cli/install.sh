@@ -18,7 +18,7 @@ check_tree() { # PREFIX
 
 cmake --install "$BUILD" --prefix "$scratch/usr" >log 2>&1 || fail "cmake --install: $(tail -3 log)"
 cd usr && find . -type f -o -type l | sort >../files && cd ..
-for file in ./bin/rooftap ./lib/rooftap/librooftap.so; do
+for file in ./bin/rooftap ./lib/rooftap/librooftap.so ./lib/rooftap/librooftap-audit.so; do
     grep -qx "$file" files || fail "$file is not installed"
 done
 [ ! -d "$BUILD/lib/rooftap/sim" ] || grep -q '^./lib/rooftap/sim/libcuda.so.1$' files || fail "the stand-ins are not installed"

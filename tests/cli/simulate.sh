@@ -59,6 +59,7 @@ PY
 "$ROOFTAP" record -q -o opens --simulate unit -- sh -c 'python3 opens.py "$PWD/theirs/libcudart.so.13" 2; true' 2>err
 expect "lines about a library opened by path" 1 "$(wc -l <err)"
 grep -q "theirs/libcudart.so.13" err || fail "the library is not named: $(cat err)"
+grep -q "not recorded" err && fail "more is said than is known: look-ups by name are recorded: $(cat err)"
 # A cleared environment looks the same from outside: the line tells of it too.
 "$ROOFTAP" record -q -o cleared --simulate unit -- env -i LD_LIBRARY_PATH="$PWD/theirs" "$(command -v python3)" opens.py libcudart.so.13 1 2>err
 grep -q "by its path (or its environment was cleared)" err || fail "a cleared environment: $(cat err)"

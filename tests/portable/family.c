@@ -28,7 +28,8 @@ static int call(int times)
     *(void **)&gemm = dlsym(library, "cublasGemmEx");
     int status = create(&handle);
     for (int i = 0; i < times; i++)
-        status |= gemm(handle, 0, 0, times, 2, 3, &one, matrix, 0, times, matrix, 0, 3, &zero, matrix, 0, times, 68, -1);
+        status |=
+            gemm(handle, 0, 0, times, 2, 3, &one, matrix, 0, times, matrix, 0, 3, &zero, matrix, 0, times, 68, -1);
     return status;
 }
 

@@ -275,8 +275,8 @@ static const struct symbol provenances[] = {
 };
 static const struct symbol batches[] = {{"none", 0}, {"strided", 1}, {"pointers", 2}, {"grouped", 3}, {NULL, 0}};
 static const struct symbol notes[] = {
-    {"timing_on", 1}, {"timing_off", 2}, {"hook_level", 3}, {"writer", 4},
-    {"device", 5},    {"shapes_off", 6}, {"timing_cut", 7}, {NULL, 0},
+    {"timing_on", 1},  {"timing_off", 2}, {"hook_level", 3}, {"writer", 4}, {"device", 5},
+    {"shapes_off", 6}, {"timing_cut", 7}, {"blas", 11},      {NULL, 0},
 };
 
 static int named_of(const char *key, const struct symbol *symbols, int otherwise)

@@ -23,8 +23,7 @@ GETTERS = re.compile(r"cublas(Xt)?Get(PointerMode|MathMode|Stream)\w*|cublasLt\w
                      r"cuDriverGetVersion|cuDeviceGet(Count|Name|Attribute|Uuid)?(_v2)?|cuDeviceTotalMem_v2")
 # And in a thread of its own, where the capture mode is that thread's.
 OF_OUR_THREAD = re.compile(GETTERS.pattern + r"|cuThreadExchangeStreamCaptureMode")
-OUR_THREADS = ("rooftap", "rooftap-timing")
-CUPTI_THREAD = "cupti"  # CUPTI's own worker
+OUR_THREADS = {"rooftap": 1, "rooftap-timing": 2}  # how many at most: CUPTI's own worker has its maker's name
 LONG = bool(os.environ.get("TRANSCRIPT_LONG"))
 ALL_BLOCKED = int("fffffffe7ffbfeff", 16)  # KILL, STOP and the C library's own can't be
 
@@ -89,18 +88,19 @@ def files_of(folder):
 # ---- threads ----
 
 def compare_threads(alone, other, row):
-    """At most one thread of each of our names, all signals blocked, and only where CUDA is used."""
+    """Threads of ours and CUPTI's, all signals blocked, and only where CUDA is used."""
     wrong, found = [], collections.Counter(other)
     found.subtract(alone)
     counts = collections.Counter()
     for text, count in found.items():
         where, name, _, blocked = re.fullmatch(r"(\S+) (.*) (blocks) (\w+)", text).groups()
         counts[where, name] += max(count, 0)
-        takes_over = row.left_by_all and (where, name) == ("atexit", OUR_THREADS[0])
-        known = name in OUR_THREADS + (CUPTI_THREAD,) and row.uses_cuda and (int(blocked, 16) == ALL_BLOCKED or takes_over)
+        takes_over = row.left_by_all and (where, name) == ("atexit", "rooftap")
+        known = name in OUR_THREADS and row.uses_cuda and (int(blocked, 16) & ALL_BLOCKED == ALL_BLOCKED or takes_over)
         if count < 0 or count > 0 and not known:
             wrong.append(f"{'one less' if count < 0 else 'one more'}: {text}")
-    return wrong + [f"{count} threads {name} at {where}" for (where, name), count in counts.items() if count > 1]
+    return wrong + [f"{count} threads {name} at {where}" for (where, name), count in counts.items()
+                    if count > OUR_THREADS.get(name, 0)]
 
 
 # ---- calls ----

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the virtual environment that the PyTorch test runs in: exactly requirements.txt, no package of NVIDIA's, about
-# 1.5 GB. Does nothing if it is there already. Prints its Python as the last line.
-# Usage: setup.sh [FOLDER]   (default: $ROOFTAP_CACHE or .deps of the source tree, and venv-torch in it)
+# Makes a virtual environment of exactly the packages of a list, by default that of the PyTorch test (about 1.5 GB), none of
+# NVIDIA's libraries among them. Does nothing if it is there already. Prints its Python as the last line.
+# Usage: setup.sh [FOLDER [LIST]]   (default: $ROOFTAP_CACHE or .deps of the source tree, and venv-torch in it)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 folder=${1:-${ROOFTAP_CACHE:-$root/.deps}/venv-torch}
+list=${2:-$here/requirements.txt}
 stamp=$folder/rooftap-requirements.txt
 
-if [ -f "$stamp" ] && cmp -s "$here/requirements.txt" "$stamp" && "$folder/bin/python" -c '' 2>/dev/null; then
+if [ -f "$stamp" ] && cmp -s "$list" "$stamp" && "$folder/bin/python" -c '' 2>/dev/null; then
     echo "$folder/bin/python"
     exit 0
 fi
@@ -42,13 +43,14 @@ if ! "$python" -m venv "$folder" >/dev/null 2>&1; then
     fi
 fi
 # --no-deps: every package is listed, and the vendor's libraries, which torch asks for, must stay out.
-echo "setup.sh: installing torch and transformers (about 700 MB to download)" >&2
+size=$(sed -n 's/^# Download: //p' "$list")
+echo "setup.sh: installing the packages of $list, a download of ${size:-700 MB}" >&2
 "$folder/bin/python" -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-cache-dir \
-    -r "$here/requirements.txt" >&2
+    -r "$list" >&2
 if ls -d "$folder"/lib/python3*/site-packages/nvidia >/dev/null 2>&1; then
     echo "setup.sh: $folder holds packages of NVIDIA's, which the simulator's libraries would clash with" >&2
     exit 1
 fi
-cp "$here/requirements.txt" "$stamp"
+cp "$list" "$stamp"
 echo "setup.sh: done" >&2
 echo "$folder/bin/python"

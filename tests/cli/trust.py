@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What SECURITY.md says of files: rights, whatever the umask; what others may have put into a folder, or in the place of one, is
+neither followed nor written to nor waited for. Owners other than oneself need root; without it those tests are skipped."""
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import time
+import unittest
+
+from recording import BUILD, Case, clean_environment, main, program, Run
+
+TREE = str(BUILD / "tests" / "trees" / "tree")
+CALL = [program("calls"), "one", "ex", "64", "32", "16", "10"]
+NOBODY = 65534
+SECRET = "what a victim keeps here\n"
+FILES = ("session.json.new", "unrecorded", "gpu.clocks", "simulated-gpu.conf")
+
+
+def rights(path):
+    return stat.S_IMODE(os.lstat(path).st_mode)
+
+
+class Trust(Case):
+    def victim(self):
+        path = self.scratch / "victim"
+        path.write_text(SECRET)
+        return path
+
+    def plant(self, kind, path, victim):
+        if kind == "link":
+            path.symlink_to(victim)
+        elif kind == "link to nothing":
+            path.symlink_to(self.scratch / "nothing")
+        elif kind == "hard link":
+            os.link(victim, path)
+        else:
+            os.mkfifo(path)
+
+    def check_victim(self, victim, what):
+        self.assertEqual(victim.read_text(), SECRET, what)
+        self.assertFalse((self.scratch / "nothing").exists(), f"{what}: something was made at the end of a link")
+
+    # ---- rights ----
+
+    def test_rights(self):
+        session = self.session()
+        run = session.record(CALL, umask=0)
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertEqual(oct(rights(session.folder)), oct(0o700))
+        self.assertEqual({path.name: oct(rights(path)) for path in session.folder.iterdir()},
+                         {path.name: oct(0o600) for path in session.folder.iterdir()})
+        self.assertTrue(session.traces)
+
+    def test_rights_without_the_command(self):
+        """A trace that a preloaded program makes in a folder by itself."""
+        folder = self.scratch / "own"
+        folder.mkdir(mode=0o755)
+        run = Run(CALL, clean_environment({"ROOFTAP_DIR": str(folder), "LD_PRELOAD": str(BUILD / "lib/rooftap/librooftap.so"),
+                                           "LD_LIBRARY_PATH": str(BUILD / "lib/rooftap/sim")}), umask=0)
+        self.assertEqual((run.status, run.err), (0, ""))
+        trace, = folder.iterdir()
+        self.assertEqual(oct(rights(trace)), oct(0o600))
+
+    # ---- planted files ----
+
+    def test_planted_files(self):
+        for name in FILES:
+            for kind in ("link", "link to nothing", "hard link", "pipe"):
+                with self.subTest(f"{kind} for {name}"):
+                    victim, session = self.victim(), self.session()
+                    session.folder.mkdir()
+                    self.plant(kind, session.folder / name, victim)
+                    run = session.record(CALL)  # a bound for what hangs is in there
+                    self.check_victim(victim, f"{kind} for {name}")
+                    if run.status:
+                        self.assertEqual((run.status, len(run.err.splitlines())), (2, 1), run.err)
+                    else:
+                        self.assertEqual(session.report["coverage"]["calls"], 10)
+
+    def test_planted_session(self):
+        for kind in ("link", "link to nothing", "hard link", "pipe"):
+            with self.subTest(kind):
+                victim, session = self.victim(), self.session()
+                session.folder.mkdir()
+                self.plant(kind, session.folder / "session.json", victim)
+                run = session.record(CALL)
+                self.check_victim(victim, kind)
+                self.assertEqual(run.status, 2)
+                self.assertIn("already holds a session", run.err)
+
+    # ---- folders of others ----
+
+    @unittest.skipIf(os.geteuid(), "needs root")
+    def test_folders_of_others(self):
+        """(whose, rights, a link by whom) and whether it is taken."""
+        for owner, mode, link_owner, taken in ((NOBODY, 0o777, None, False), (NOBODY, 0o1777, None, True),
+                                               (NOBODY, 0o755, None, True), (0, 0o777, None, True),
+                                               (0, 0o755, NOBODY, False), (0, 0o755, 0, True)):
+            with self.subTest(f"{owner} {mode:o} {link_owner}"):
+                session = self.session()
+                folder = self.scratch / f"folder{self.sessions}" if link_owner is not None else session.folder
+                folder.mkdir()
+                folder.chmod(mode)
+                os.chown(folder, owner, owner)
+                if link_owner is not None:
+                    session.folder.symlink_to(folder)
+                    os.chown(session.folder, link_owner, link_owner, follow_symlinks=False)
+                run = session.record(CALL)
+                if taken:
+                    self.assertEqual((run.status, run.err), (0, ""))
+                    continue
+                self.assertEqual((run.status, len(run.err.splitlines())), (2, 1), run.err)
+                self.assertIn("belongs to another user", run.err)
+                self.assertEqual(list(folder.iterdir()), [])
+
+    def test_folder_that_is_replaced(self):
+        """Who may write in its parent moves the folder away and puts a link to another session in its place."""
+        other = self.scratch / "other"
+        other.mkdir()
+        (other / "session.json").write_text(SECRET)
+        session = self.session()
+        script = f"mv '{session.folder}' '{session.folder}.moved' && ln -s '{other}' '{session.folder}'"
+        run = session.record(["sh", "-c", script])
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertEqual([path.name for path in other.iterdir()], ["session.json"])
+        self.assertEqual((other / "session.json").read_text(), SECRET)
+        ended = json.loads(pathlib.Path(f"{session.folder}.moved/session.json").read_text())
+        self.assertEqual(ended["exit"], {"kind": "exit", "value": 0})
+
+    def test_trace_that_is_replaced(self):
+        """While it grows something else comes in its place: the program goes on, and that is left alone."""
+        for kind in ("link", "hard link", "pipe"):
+            with self.subTest(kind):
+                victim, folder = self.victim(), self.scratch / f"traces {kind}"
+                folder.mkdir()
+                environment = clean_environment({
+                    "ROOFTAP_DIR": str(folder), "LD_PRELOAD": str(BUILD / "lib/rooftap/librooftap.so"), "ROOFTAP_TIMING": "off",
+                    "LD_LIBRARY_PATH": str(BUILD / "lib/rooftap/sim"), "TREE_TALLY": str(self.scratch / "tally")})
+                process = subprocess.Popen([TREE, "calls", "150000", "40"], env=environment, stderr=subprocess.PIPE)
+                while not list(folder.glob("*.trace")) and process.poll() is None:
+                    time.sleep(0.001)
+                trace, = folder.glob("*.trace")
+                trace.rename(self.scratch / f"moved {kind}")
+                self.plant(kind, trace, victim)
+                _, err = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, err), (40, b""))
+                self.check_victim(victim, kind)
+                self.assertLess((self.scratch / f"moved {kind}").stat().st_size, 150_000 * 48, "it grew on: nothing is shown")
+
+
+if __name__ == "__main__":
+    main()
