@@ -56,12 +56,14 @@ static bool is_launch(uint32_t cbid)
 
 static void on_launch(const struct cupti_callback_data *call)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
+    struct trace_thread *thread = trace_thread_now();
+    struct kernel_timing_context *context = thread ? kernel_timing_context(thread) : NULL;
     if (call->callback_site != CUPTI_SITE_ENTER) {
-        context->launched = NULL;
+        if (context)
+            context->launched = NULL;
         return;
     }
-    if (context->call_id) {
+    if (context && context->call_id) {
         context->launched = call->symbol_name;
         context->launches = context->last_launch ? context->launches + 1 : 1;
         launch_join_note(call->correlation_id, context->call_id, &context->last_launch);

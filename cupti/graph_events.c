@@ -10,7 +10,7 @@
 
 #include "cupti/graph_nodes.h"
 #include "cupti/kernel_timing.h"
-#include "trace/trace.h"
+#include "trace/trace_writer.h"
 
 enum { INSTANTIATES = 1, UPDATES = 2, NODES_TOLD = 4 }; /* kernel_timing_context.graph_state */
 
@@ -77,6 +77,15 @@ static bool id_of(void *node, uint64_t *id)
     return node && cupti->cuptiGetGraphNodeId(node, id) == CUPTI_OK && *id != 0;
 }
 
+/* A thread that makes graphs gets a place in the trace for it; NULL: there is none left. */
+static struct kernel_timing_context *context_here(void)
+{
+    struct trace_thread *thread = trace_thread_now();
+    if (!thread)
+        thread = trace_thread_get();
+    return thread ? kernel_timing_context(thread) : NULL;
+}
+
 static struct graph_node_maker maker_now(struct kernel_timing_context *context)
 {
     if (context->call_id && !(context->at_end & KERNEL_TIMING_NODES))
@@ -96,9 +105,9 @@ static void owe_nodes(struct kernel_timing_context *context)
 
 static void node_created(const struct cupti_graph_data *data)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
+    struct kernel_timing_context *context = context_here();
     uint64_t node_id;
-    if (context->graph_state & INSTANTIATES || !id_of(data->node, &node_id))
+    if (!context || context->graph_state & INSTANTIATES || !id_of(data->node, &node_id))
         return; /* instantiating tells of clones too, and those say of what */
     struct graph_node_maker maker = maker_now(context);
     graph_nodes_note(node_id, &maker);
@@ -109,9 +118,9 @@ static void node_created(const struct cupti_graph_data *data)
 
 static void node_cloned(const struct cupti_graph_data *data)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
+    struct kernel_timing_context *context = context_here();
     uint64_t node_id, copy_id;
-    if (!id_of(data->node, &copy_id) || !id_of(data->original_node, &node_id))
+    if (!context || !id_of(data->node, &copy_id) || !id_of(data->original_node, &node_id))
         return;
     struct graph_node_maker maker = maker_now(context);
     graph_nodes_copy(node_id, copy_id, &maker);
@@ -121,10 +130,11 @@ static void node_cloned(const struct cupti_graph_data *data)
 /* The executable's own node is told by its graph's id where there are several readings. */
 static void node_updated(const struct cupti_graph_data *data)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
+    struct kernel_timing_context *context = context_here();
     uint64_t node_id, original_id;
     uint32_t exec_id = 0;
-    if (!(context->graph_state & UPDATES) || !id_of(data->node, &node_id) || !id_of(data->original_node, &original_id))
+    if (!context || !(context->graph_state & UPDATES) || !id_of(data->node, &node_id) ||
+        !id_of(data->original_node, &original_id))
         return;
     if (data->graph_exec && cupti->cuptiGetGraphExecId)
         cupti->cuptiGetGraphExecId(data->graph_exec, &exec_id);
@@ -203,11 +213,16 @@ static void executable_updated(const struct cupti_callback_data *call)
         graph_nodes_distrust();
 }
 
-/* The runtime's call has the driver's inside, with the same correlation id: what that told of nodes holds until both end. */
+/* The runtime's call has the driver's inside, with the same correlation id: what that told of nodes holds until both end.
+ * Of a thread that there is no place for, nothing is known in between. */
 void graph_events_call(int domain, uint32_t cbid, const struct cupti_callback_data *call)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
+    struct kernel_timing_context *context = context_here();
     uint32_t state = state_of(domain, cbid);
+    if (!context) {
+        graph_nodes_distrust();
+        return;
+    }
     bool inside = context->graph_depth && context->graph_call == call->correlation_id;
     if (call->callback_site == CUPTI_SITE_ENTER) {
         context->graph_depth = inside ? context->graph_depth + 1 : 1;

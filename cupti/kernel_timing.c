@@ -23,7 +23,6 @@
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
 
-_Thread_local struct kernel_timing_context kernel_timing_context __attribute__((tls_model("initial-exec")));
 _Atomic int kernel_timing_state_now;
 _Atomic int kernel_timing_external_now;
 _Atomic int kernel_timing_attention = 1;
@@ -105,24 +104,23 @@ static bool is_on(void)
 
 /* ---- call path, behind the header's inline functions ---- */
 
-static void publish(enum trace_owner owner, uint64_t owner_id)
+static void publish(struct kernel_timing_context *context, enum trace_owner owner, uint64_t owner_id)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
     launch_join_publish(context->last_launch, context->launches, context->call_id, owner, owner_id);
     context->last_launch = 0;
 }
 
-void kernel_timing_enter_slowly(void *stream, uint64_t call_id)
+void kernel_timing_enter_slowly(struct kernel_timing_context *context, void *stream, uint64_t call_id)
 {
     kernel_timing_start_if_needed(stream);
-    kernel_timing_call_begin(call_id);
+    kernel_timing_call_begin(context, call_id);
     enum kernel_timing_state state = kernel_timing_state();
     if (state == KERNEL_TIMING_IDLE || state == KERNEL_TIMING_STARTING) {
-        kernel_timing_context.at_end |= KERNEL_TIMING_EARLY;
-        kernel_timing_context.stream = stream;
+        context->at_end |= KERNEL_TIMING_EARLY;
+        context->stream = stream;
     }
     if (!atomic_load_explicit(&devices_told, memory_order_relaxed))
-        kernel_timing_context.at_end |= KERNEL_TIMING_UNTOLD;
+        context->at_end |= KERNEL_TIMING_UNTOLD;
 }
 
 /* The thread tells as well, and more; but a worker may be gone by _exit() before that thread first runs. */
@@ -140,50 +138,49 @@ static void tell_devices(void)
     errno = errno_before;
 }
 
-void kernel_timing_external_push(uint64_t call_id)
+void kernel_timing_external_push(struct kernel_timing_context *context, uint64_t call_id)
 {
     int errno_before = errno;
     if (cupti_session_push(call_id))
-        kernel_timing_context.at_end |= KERNEL_TIMING_PUSHED;
+        context->at_end |= KERNEL_TIMING_PUSHED;
     errno = errno_before;
 }
 
-static void external_pop(enum trace_owner owner, uint64_t owner_id)
+static void external_pop(const struct kernel_timing_context *context, enum trace_owner owner, uint64_t owner_id)
 {
     int errno_before = errno;
     cupti_session_pop();
     errno = errno_before;
-    launch_join_external_publish(kernel_timing_context.call_id, owner, owner_id);
+    launch_join_external_publish(context->call_id, owner, owner_id);
 }
 
 /* Calls that succeed though the driver isn't to be found: looking for it takes the loader's lock, so it is done less and
  * less often then. */
 static _Atomic int driver_is_not_needed;
 
-static void early_call_ended(bool was_timed)
+static void early_call_ended(void *stream, bool was_timed)
 {
     if (!was_timed)
         __atomic_fetch_add(&trace_writer_counters()->calls_before_timing, 1, __ATOMIC_RELAXED);
-    kernel_timing_start_if_needed(kernel_timing_context.stream);
+    kernel_timing_start_if_needed(stream);
     if (!cuda_driver_bound() && !atomic_load_explicit(&driver_is_not_needed, memory_order_relaxed))
         atomic_store_explicit(&driver_is_not_needed, 1, memory_order_relaxed);
 }
 
-void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id)
+void kernel_timing_settle(struct kernel_timing_context *context, enum trace_owner owner, uint64_t owner_id)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
     uint32_t at_end = context->at_end;
     bool launch_seen = context->last_launch != 0; /* another thread started the timing meanwhile */
     context->at_end = 0;
     if (at_end & KERNEL_TIMING_NODES)
         graph_nodes_publish(context->last_node, context->call_id, owner, owner_id);
     if (launch_seen)
-        publish(owner, owner_id);
+        publish(context, owner, owner_id);
     if (at_end & KERNEL_TIMING_PUSHED)
-        external_pop(owner, owner_id);
+        external_pop(context, owner, owner_id);
     context->call_id = 0;
     if (at_end & KERNEL_TIMING_EARLY && owner != TRACE_OWNER_NONE)
-        early_call_ended(launch_seen);
+        early_call_ended(context->stream, launch_seen);
     if (at_end & KERNEL_TIMING_UNTOLD && owner != TRACE_OWNER_NONE)
         tell_devices();
 }
@@ -485,8 +482,9 @@ static bool is_capturing(const struct cuda_driver *driver, void *stream)
  * chance. */
 static const struct cuda_driver *look_for_driver(void)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
-    if (atomic_load_explicit(&driver_is_not_needed, memory_order_relaxed)) {
+    struct trace_thread *thread = trace_thread_now();
+    struct kernel_timing_context *context = thread ? kernel_timing_context(thread) : NULL;
+    if (context && atomic_load_explicit(&driver_is_not_needed, memory_order_relaxed)) {
         if (context->until_look-- != 0)
             return NULL;
         context->until_look = context->look_step; /* 0, 1, 3, 7 ... */

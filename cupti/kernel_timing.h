@@ -2,7 +2,7 @@
 /* How long kernels took: CUPTI's activity records, joined to the library call or launch that asked for them.
  *
  * The join. A wrapper says kernel_timing_call_begin(call id) before the real call and kernel_timing_call_end(owner) after
- * it; both are a few stores into one thread-local cache line. In between, CUPTI's driver-launch callbacks (same thread,
+ * it; both are a few stores into one cache line of the thread's state. In between, CUPTI's driver-launch callbacks (same thread,
  * inside the real call) note {correlation id, call id} in a fixed table; the end gives these entries their owner. When the
  * kernel's record arrives later, on CUPTI's thread, its correlation id leads to call and owner. An entry that was
  * overwritten, whose call failed or never ended, leads nowhere: the kernel is recorded without an owner and counted. */
@@ -14,9 +14,11 @@
 #include <stdint.h>
 
 #include "trace/trace.h"
+#include "trace/trace_thread.h"
 
 /* ---- call path ---- */
 
+/* In a thread's state (trace_thread_timing()): only a thread that has a place in the trace has calls. */
 struct kernel_timing_context {
     uint64_t call_id; /* the outermost call in flight in this thread, 0: none */
     union {
@@ -36,7 +38,12 @@ struct kernel_timing_context {
     uint32_t graph_state, graph_depth; /* of the call that makes or changes an executable */
     uint32_t reserved;
 } __attribute__((aligned(64)));
-_Static_assert(sizeof(struct kernel_timing_context) == 64, "one cache line");
+_Static_assert(sizeof(struct kernel_timing_context) == TRACE_TIMING_BYTES, "one cache line");
+
+static inline struct kernel_timing_context *kernel_timing_context(struct trace_thread *thread)
+{
+    return trace_thread_timing(thread);
+}
 
 enum {
     KERNEL_TIMING_PUSHED = 1, /* external correlation: an id was */
@@ -44,10 +51,6 @@ enum {
     KERNEL_TIMING_UNTOLD = 4, /* no device was described yet */
     KERNEL_TIMING_NODES = 8,  /* nodes of a graph were made under it */
 };
-
-#pragma GCC visibility push(hidden)
-extern _Thread_local struct kernel_timing_context kernel_timing_context __attribute__((tls_model("initial-exec")));
-#pragma GCC visibility pop
 
 enum kernel_timing_state {
     KERNEL_TIMING_IDLE = 0,     /* not started yet */
@@ -63,8 +66,8 @@ extern _Atomic int
     kernel_timing_attention; /* 0: neither idle nor external nor without a device, calls need not look closer */
 #pragma GCC visibility pop
 
-void kernel_timing_settle(enum trace_owner owner, uint64_t owner_id);
-void kernel_timing_external_push(uint64_t call_id);
+void kernel_timing_settle(struct kernel_timing_context *context, enum trace_owner owner, uint64_t owner_id);
+void kernel_timing_external_push(struct kernel_timing_context *context, uint64_t call_id);
 
 /* Only for the outermost call: a launch or library call made inside another one says nothing here, so that the outer one
  * owns its kernels. CALL_ID is trace_thread_next_call_id()'s; not 0. */
@@ -73,20 +76,20 @@ static inline void kernel_timing_note_call(struct kernel_timing_context *context
     context->call_id = call_id;
     context->pending = 0;
 }
-static inline void kernel_timing_call_begin(uint64_t call_id)
+static inline void kernel_timing_call_begin(struct kernel_timing_context *context, uint64_t call_id)
 {
-    kernel_timing_note_call(&kernel_timing_context, call_id);
+    kernel_timing_note_call(context, call_id);
     if (__builtin_expect(atomic_load_explicit(&kernel_timing_external_now, memory_order_acquire), 0))
-        kernel_timing_external_push(call_id);
+        kernel_timing_external_push(context, call_id);
 }
 
 /* OWNER_ID: the id of the SIGNATURE (TRACE_OWNER_CALL) or LAUNCH_SHAPE (TRACE_OWNER_LAUNCH). TRACE_OWNER_NONE, 0: the call
  * failed, what it launched all the same belongs to nobody. */
-static inline void kernel_timing_call_end(enum trace_owner owner, uint64_t owner_id)
+static inline void kernel_timing_call_end(struct kernel_timing_context *context, enum trace_owner owner,
+                                          uint64_t owner_id)
 {
-    struct kernel_timing_context *context = &kernel_timing_context;
     if (__builtin_expect(context->pending != 0, 0))
-        kernel_timing_settle(owner, owner_id);
+        kernel_timing_settle(context, owner, owner_id);
     context->call_id = 0;
 }
 
@@ -128,13 +131,13 @@ static inline void kernel_timing_start_if_needed(void *stream)
 /* kernel_timing_start_if_needed() and kernel_timing_call_begin(): one load and three stores once started. Of a call that
  * begins before that, the end counts it as one whose kernels nobody timed, and tries to start in its turn: a program that
  * leaves the initialisation to the runtime is ready only after its first launch. */
-void kernel_timing_enter_slowly(void *stream, uint64_t call_id);
-static inline void kernel_timing_enter(void *stream, uint64_t call_id)
+void kernel_timing_enter_slowly(struct kernel_timing_context *context, void *stream, uint64_t call_id);
+static inline void kernel_timing_enter(struct kernel_timing_context *context, void *stream, uint64_t call_id)
 {
     if (__builtin_expect(atomic_load_explicit(&kernel_timing_attention, memory_order_acquire), 0))
-        kernel_timing_enter_slowly(stream, call_id);
+        kernel_timing_enter_slowly(context, stream, call_id);
     else
-        kernel_timing_note_call(&kernel_timing_context, call_id);
+        kernel_timing_note_call(context, call_id);
 }
 
 /* Helper thread, every few milliseconds. Flushing while kernels are outstanding, reading records, clock anchors and device

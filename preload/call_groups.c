@@ -182,17 +182,16 @@ void call_record_end_groups(struct call_shape *shape, struct call_event *event, 
                             int status, const void *real)
 {
     uint64_t end_ticks = clock_ticks();
-    if (thread_is_stale()) {
-        call_forget();
+    if (call_is_stale(event))
         return;
-    }
+    struct kernel_timing_context *context = kernel_timing_context(event->thread);
     int *error = trace_thread_errno(event->thread), error_before = *error;
     call_shape_complete(shape, event);
     if (status == VENDOR_SUCCESS) {
-        kernel_timing_call_end(TRACE_OWNER_CALL, write_success(shape, event, groups, real, end_ticks));
+        kernel_timing_call_end(context, TRACE_OWNER_CALL, write_success(shape, event, groups, real, end_ticks));
     } else {
         call_write_failed(shape, event, status);
-        kernel_timing_call_end(TRACE_OWNER_NONE, 0);
+        kernel_timing_call_end(context, TRACE_OWNER_NONE, 0);
     }
     call_leave(event->thread);
     *error = error_before;

@@ -122,8 +122,8 @@ call_memo_is(const struct call_memo *memo, const struct call_shape *shape, struc
 static inline __attribute__((always_inline)) struct launch_memo *launch_memo_set(struct call_memory *memory,
                                                                                  const struct launch_shape *shape)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)shape->kernel * 0x1b873593u + shape->entry_shared * 0x6c9e3779u +
-                    shape->grid_xy * 0x165667b1u + shape->block_xy * 0x27d4eb2fu + shape->grid_z_block_z * 0x5bd1e995u;
+    uint64_t hash = (uint64_t)(uintptr_t)shape->kernel + shape->grid_xy * 0x165667b1u + shape->block_xy * 0x27d4eb2fu +
+                    shape->grid_z_block_z * 0x5bd1e995u;
     return &memory->launch[memo_mix(hash) % (LAUNCH_MEMOS / 2) * 2];
 }
 

@@ -392,16 +392,15 @@ void call_record_end_lt(const struct call_shape *shape, const struct call_event 
                         const struct lt_descriptors *descriptors, int status, const void *real)
 {
     uint64_t end_ticks = clock_ticks();
-    if (__builtin_expect(thread_is_stale(), 0)) {
-        call_forget();
+    if (call_is_stale(event))
         return;
-    }
+    struct kernel_timing_context *context = kernel_timing_context(event->thread);
     int *error = trace_thread_errno(event->thread), error_before = *error;
     if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
-        kernel_timing_call_end(TRACE_OWNER_CALL, write_lt(shape, event, descriptors, real, end_ticks));
+        kernel_timing_call_end(context, TRACE_OWNER_CALL, write_lt(shape, event, descriptors, real, end_ticks));
     } else {
         write_lt_failed(shape, event, status);
-        kernel_timing_call_end(TRACE_OWNER_NONE, 0);
+        kernel_timing_call_end(context, TRACE_OWNER_NONE, 0);
     }
     call_leave(event->thread);
     *error = error_before;

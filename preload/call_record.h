@@ -38,6 +38,7 @@ extern const double call_no_beta[2] __attribute__((visibility("hidden")));
 /* A struct of a wrapper's own, which only copies of are passed on: the compiler keeps it apart, where its parts are. */
 struct call_event {
     struct trace_thread *thread;
+    uint64_t incarnation; /* that THREAD is of */
     uint64_t start_ticks, call_id;
     uint64_t stream;
     cublasHandle_t handle;
@@ -123,15 +124,16 @@ static inline __attribute__((always_inline)) uint64_t call_facts(unsigned entry,
 
 /* ---- before the call ---- */
 
-/* NULL: nobody records this call, make it and return. */
-static inline __attribute__((always_inline)) struct trace_thread *call_record_thread(void)
+/* NULL: nobody records this call, make it and return. *INCARNATION is what the thread's state is of. */
+static inline __attribute__((always_inline)) struct trace_thread *call_record_thread(uint64_t *incarnation)
 {
-    if (__builtin_expect(preload_depth.call != 0, 0)) {
-        depth_forget_abandoned((uintptr_t)__builtin_dwarf_cfa());
-        if (preload_depth.call)
-            return NULL;
-    }
-    return preload_thread();
+    struct trace_thread *thread;
+    if (__builtin_expect(trace_thread_find(&thread, incarnation), 1) &&
+        __builtin_expect((preload_depth(thread)->call | trace_thread_busy(thread)) == 0, 1))
+        return thread;
+    thread = depth_thread_slowly((uintptr_t)__builtin_dwarf_cfa(), false);
+    *incarnation = trace_incarnation();
+    return thread;
 }
 
 /* STACK: where the wrapper is, see depth_note_stack(). */
@@ -139,6 +141,7 @@ static inline __attribute__((always_inline)) void call_begin_at(struct trace_thr
                                                                 struct call_event *event, const uintptr_t *stack)
 {
     struct trace_slot *slot = thread->slot;
+    struct preload_depth *depth = preload_depth(thread);
     slot->argument[0] = shape->m;
     slot->argument[1] = shape->n;
     slot->argument[2] = shape->k;
@@ -149,17 +152,17 @@ static inline __attribute__((always_inline)) void call_begin_at(struct trace_thr
     slot->calls_begun++;
     event->thread = thread;
     event->call_id = trace_thread_take_call_id(thread);
-    preload_depth.call = event->call_id;
+    depth->call = event->call_id;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (stack)
-        preload_depth.call_stack = *stack;
+        depth->call_stack = *stack;
     else
-        depth_note_stack(&preload_depth.call_stack);
+        depth_note_stack(&depth->call_stack);
     uint32_t entry = (uint16_t)shape->facts;
     MEMO_SETTLE(*shape);
     /* cuBLAS tells the stream only afterwards. */
     uint64_t stream = event->stream == CALL_STREAM_UNKNOWN ? 0 : event->stream;
-    kernel_timing_enter((void *)(uintptr_t)stream, event->call_id);
+    kernel_timing_enter(kernel_timing_context(thread), (void *)(uintptr_t)stream, event->call_id);
     event->start_ticks = clock_ticks();
     slot->start_ticks = event->start_ticks;
     __atomic_store_n(&slot->entry, entry, __ATOMIC_RELEASE);
@@ -290,38 +293,38 @@ call_write(struct call_shape *shape, const struct call_event *event, struct call
     return call_write_anew(shape, &passed, answers, end_ticks);
 }
 
-static inline void call_forget(void)
+/* In a child that a signal handler forked inside of the call, all that EVENT leads to may be gone. */
+static inline bool call_is_stale(const struct call_event *event)
 {
-    preload_depth.call_stack = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's calls use the thread's memory from here on */
-    preload_depth.call = 0;
+    return __builtin_expect(event->incarnation != trace_incarnation(), 0);
 }
 
 static inline void call_leave(struct trace_thread *thread)
 {
+    struct preload_depth *depth = preload_depth(thread);
     __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
-    call_forget();
+    depth->call_stack = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's calls use the thread's memory from here on */
+    depth->call = 0;
 }
 
-/* REAL: the function that was called. In a child that a signal handler forked inside of it, all that EVENT leads to may be
- * gone. */
+/* REAL: the function that was called. */
 static inline __attribute__((always_inline)) void call_record_end(struct call_shape *shape, struct call_event *event,
                                                                   int status, const void *real)
 {
     uint64_t end_ticks = clock_ticks();
-    if (__builtin_expect(thread_is_stale(), 0)) {
-        call_forget();
+    if (call_is_stale(event))
         return;
-    }
+    struct kernel_timing_context *context = kernel_timing_context(event->thread);
     int *error = trace_thread_errno(event->thread), error_before = *error;
     if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
         struct call_answers answers = call_ask_library(event, real);
-        kernel_timing_call_end(TRACE_OWNER_CALL, call_write(shape, event, answers, end_ticks));
+        kernel_timing_call_end(context, TRACE_OWNER_CALL, call_write(shape, event, answers, end_ticks));
     } else {
         struct call_event passed = *event;
         call_shape_complete(shape, event);
         call_write_failed(shape, &passed, status);
-        kernel_timing_call_end(TRACE_OWNER_NONE, 0);
+        kernel_timing_call_end(context, TRACE_OWNER_NONE, 0);
     }
     call_leave(event->thread);
     *error = error_before;

@@ -92,7 +92,7 @@
 
 /* Every byte of a cuBLAS shape but strides is set here or by the words of the table; not as a whole, which costs twice. */
 #define FILL(entry_id, ...)                                                                                              \
-    (event.batch_mode = TRACE_BATCH_NONE, SET(batch) = 1, event.kind = TRACE_CALL_GEMM,                                  \
+    (event.incarnation = incarnation, event.batch_mode = TRACE_BATCH_NONE, SET(batch) = 1, event.kind = TRACE_CALL_GEMM,                                  \
      event.trans_a = 0, event.trans_b = 0, event.type_scale = TRACE_UNKNOWN,                                             \
      event.scalars = CALL_SCALARS_BY_MODE, triangle = 0, rare = false, __VA_ARGS__,                                      \
      SET(facts) = call_facts(entry_id, &event, triangle))
@@ -134,7 +134,8 @@
             if (!real)                                                                                                   \
                 return VENDOR_CUBLAS_NOT_INITIALIZED;                                                                    \
         }                                                                                                                \
-        struct trace_thread *thread = call_record_thread();                                                              \
+        uint64_t incarnation;                                                                                            \
+        struct trace_thread *thread = call_record_thread(&incarnation);                                                  \
         if (!thread)                                                                                                     \
             return real arguments;                                                                                       \
         _Alignas(16) struct call_shape shape;                                                                            \
@@ -165,7 +166,8 @@
         void(*real) parameters = real_symbol_get(ENTRY_##symbol, __builtin_return_address(0));                           \
         if (!real)                                                                                                       \
             return;                                                                                                      \
-        struct trace_thread *thread = call_record_thread();                                                              \
+        uint64_t incarnation;                                                                                            \
+        struct trace_thread *thread = call_record_thread(&incarnation);                                                  \
         if (!thread) {                                                                                                   \
             real arguments;                                                                                              \
             return;                                                                                                      \

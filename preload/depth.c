@@ -4,19 +4,16 @@
 #include "preload/depth.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cupti/kernel_timing.h"
 #include "preload/entries.h"
+#include "preload/preload.h"
 #include "trace/trace.h"
-#include "trace/trace_thread.h"
 
 /* Further apart, it may as well be another stack, of a coroutine or of a signal handler: then nothing is known. */
 #define SAME_STACK_BYTES ((uintptr_t)1 << 20)
-
-_Thread_local struct preload_depth preload_depth __attribute__((tls_model("initial-exec")));
 
 /* A call that is in flight, or one that nobody noted the stack of, wraps around to more than any distance. */
 static bool is_above(uintptr_t frame, uintptr_t stack)
@@ -35,28 +32,36 @@ static void forget(struct trace_thread *thread, uint64_t *id, uintptr_t *stack)
 {
     *stack = 0;
     *id = 0;
-    if (thread)
-        __atomic_store_n(&thread->slot->records_dropped, thread->slot->records_dropped + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->slot->records_dropped, thread->slot->records_dropped + 1, __ATOMIC_RELAXED);
 }
 
-void depth_forget_abandoned(uintptr_t frame)
+static void forget_abandoned(struct trace_thread *thread, uintptr_t frame)
 {
-    struct preload_depth *depth = &preload_depth;
+    struct preload_depth *depth = preload_depth(thread);
     bool call = depth->call && is_above(frame, depth->call_stack);
     bool launch = depth->launch && is_above(frame, depth->launch_stack);
     if ((!call && !launch) || on_signal_stack())
         return;
-    /* In a child that was forked within the call, all of it is the parent's to count. */
-    struct trace_thread *thread = thread_is_stale() ? NULL : writer_tls.thread;
-    if (thread && (call || !depth->call)) {
-        kernel_timing_call_end(TRACE_OWNER_NONE, 0);
+    if (call || !depth->call) {
+        kernel_timing_call_end(kernel_timing_context(thread), TRACE_OWNER_NONE, 0);
         __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
     }
-    if (thread)
-        thread_leave(
-            thread); /* left in the middle of its record, which is then not committed: the next takes its place */
+    thread_leave(thread); /* left in the middle of its record, which is not committed then: the next takes its place */
     if (launch)
         forget(thread, &depth->launch, &depth->launch_stack);
     if (call)
         forget(thread, &depth->call, &depth->call_stack);
+}
+
+struct trace_thread *depth_thread_slowly(uintptr_t frame, bool is_launch)
+{
+    struct trace_thread *thread = trace_thread_now();
+    if (thread) {
+        const struct preload_depth *depth = preload_depth(thread);
+        if (depth->call || depth->launch)
+            forget_abandoned(thread, frame);
+        if (is_launch ? depth->launch : depth->call)
+            return NULL;
+    }
+    return preload_thread_slowly();
 }

@@ -3,8 +3,12 @@
 #ifndef PRELOAD_DEPTH_H
 #define PRELOAD_DEPTH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/trace_thread.h"
+
+/* In a thread's state: without a place in the trace no call is noted. */
 struct preload_depth {
     uint64_t call;        /* id of the library call in flight in this thread, 0: none */
     uint64_t launch;      /* the same for a kernel launch */
@@ -13,9 +17,12 @@ struct preload_depth {
         launch_stack; /* noted after, voided before the id: a signal handler never meets a pointer of another call */
 };
 
-#pragma GCC visibility push(hidden)
-extern _Thread_local struct preload_depth preload_depth __attribute__((tls_model("initial-exec")));
-#pragma GCC visibility pop
+_Static_assert(sizeof(struct preload_depth) == TRACE_DEPTH_BYTES, "trace_thread_depth()");
+
+static inline struct preload_depth *preload_depth(struct trace_thread *thread)
+{
+    return trace_thread_depth(thread);
+}
 
 /* The wrapper's own, which lies below all of its frame: one instruction where we know how, and no frame pointer. */
 static inline __attribute__((always_inline)) void depth_note_stack(uintptr_t *stack)
@@ -31,8 +38,10 @@ static inline __attribute__((always_inline)) void depth_note_stack(uintptr_t *st
 #endif
 }
 
-/* Some call is in flight. If a longjmp() or an exception left it, so that the wrapper never got to its end, it is counted
- * as dropped and forgotten. FRAME: where the caller's frame ends, __builtin_dwarf_cfa(). */
-void depth_forget_abandoned(uintptr_t frame);
+/* For a wrapper that finds no place in the trace, one in the middle of a record, or a call in flight: what
+ * call_record_thread() and, if IS_LAUNCH, launch_record_thread() then give. A call that a longjmp() or an exception left, so
+ * that its wrapper never got to its end, is counted as dropped and forgotten. FRAME: where the caller's frame ends,
+ * __builtin_dwarf_cfa(). */
+struct trace_thread *depth_thread_slowly(uintptr_t frame, bool is_launch);
 
 #endif

@@ -3,12 +3,22 @@
  * the library would not load on older systems than the one it was built on. The linker's --wrap sends every call of this
  * library here, where the old versions are asked for; old and new systems have them. A test holds the newest one needed.
  * dlsym() and its like are in real_dlsym.c.
- * WRAP(name, oldest version on x86-64, on aarch64, result, (parameters), (arguments)); names are repeated in CMakeLists.txt. */
+ *
+ * Before 2.34 there are libpthread and libdl beside libc. They are not named as needed, since two more libraries to map are half
+ * of what this one costs each of a program's helpers: a process that gets to call CUDA has them, its libraries need them, and
+ * in any other this one does nothing. So the references are weak.
+ * WRAP(name, oldest version on x86-64, on aarch64, library, result, (parameters), (arguments), missing); names are repeated
+ * in CMakeLists.txt. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
+
+#include "preload/real_dlsym.h"
 
 #if defined(__x86_64__)
 #define OLD(x86_64, aarch64) x86_64
@@ -20,45 +30,70 @@ enum { STAT_VERSION = 0 };
 #error "which versions are the oldest on this architecture?"
 #endif
 
-#define WRAP(name, x86_64, aarch64, result, parameters, arguments)                                                     \
-    result old_##name parameters;                                                                                      \
+/* LIBRARY: where the function was before 2.34. MISSING: what is answered where it is not to be had. */
+#define WRAP(name, x86_64, aarch64, library, result, parameters, arguments, missing)                                   \
+    result old_##name parameters __attribute__((weak));                                                                \
     __asm__(".symver old_" #name ", " #name "@GLIBC_" OLD(x86_64, aarch64));                                           \
     result __wrap_##name parameters;                                                                                   \
     result __wrap_##name parameters                                                                                    \
     {                                                                                                                  \
-        return old_##name arguments;                                                                                   \
+        static _Atomic(void *) late;                                                                                   \
+        result(*function) parameters = old_##name;                                                                     \
+        if (__builtin_expect(!function, 0))                                                                            \
+            *(void **)&function = find_late(library, #name, &late);                                                    \
+        return function ? function arguments : missing;                                                                \
     }
+#define LIBDL      "libdl.so.2"
+#define LIBPTHREAD "libpthread.so.0"
 
-/* clang-format off */
-WRAP(dlclose, "2.2.5", "2.17", int, (void *handle), (handle))
-WRAP(dladdr,  "2.2.5", "2.17", int, (const void *address, Dl_info *info), (address, info))
-WRAP(dlinfo,  "2.3.3", "2.17", int, (void *handle, int request, void *info), (handle, request, info))
-WRAP(pthread_create, "2.2.5", "2.17", int, (pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument), (thread, attributes, run, argument))
-WRAP(pthread_join, "2.2.5", "2.17", int, (pthread_t thread, void **result), (thread, result))
-WRAP(pthread_detach, "2.2.5", "2.17", int, (pthread_t thread), (thread))
-WRAP(pthread_sigmask, "2.2.5", "2.17", int, (int how, const sigset_t *set, sigset_t *before), (how, set, before))
-WRAP(pthread_attr_setstacksize, "2.2.5", "2.17", int, (pthread_attr_t *attributes, size_t bytes), (attributes, bytes))
-WRAP(pthread_condattr_setclock, "2.3.3", "2.17", int, (pthread_condattr_t *attributes, clockid_t clock), (attributes, clock))
-WRAP(pthread_key_create, "2.2.5", "2.17", int, (pthread_key_t *key, void (*destroy)(void *)), (key, destroy))
-WRAP(pthread_getspecific, "2.2.5", "2.17", void *, (pthread_key_t key), (key))
-WRAP(pthread_setspecific, "2.2.5", "2.17", int, (pthread_key_t key, const void *value), (key, value))
-WRAP(pthread_setname_np, "2.12", "2.17", int, (pthread_t thread, const char *name), (thread, name))
-WRAP(pthread_once, "2.2.5", "2.17", int, (pthread_once_t *once, void (*run)(void)), (once, run))
-
-WRAP(__xstat,  "2.2.5", "2.17", int, (int version, const char *path, struct stat *status), (version, path, status))
-WRAP(__fxstat, "2.2.5", "2.17", int, (int version, int fd, struct stat *status), (version, fd, status))
-/* clang-format on */
-
-/* Not every C library has these. Where musl's loader comes upon this library, in a program that a shell started under our
- * LD_PRELOAD, a name that it can't find would keep the program from running. There nothing is hooked (real_dlsym.c). */
-int old_dladdr1(const void *address, Dl_info *info, void **extra, int flags) __attribute__((weak));
-__asm__(".symver old_dladdr1, dladdr1@GLIBC_" OLD("2.3.3", "2.17"));
-int __wrap_dladdr1(const void *address, Dl_info *info, void **extra, int flags);
-int __wrap_dladdr1(const void *address, Dl_info *info, void **extra, int flags)
+/* A process that starts without these libraries may get them with its first one of CUDA, where the scope that our
+ * references were looked up in does not lead. Looking for real functions comes by here itself, for what is in libdl: until
+ * it has found some, there is none. */
+static void *find_late(const char *file, const char *name, _Atomic(void *) *known)
 {
-    return old_dladdr1 ? old_dladdr1(address, info, extra, flags) : 0;
+    void *function = atomic_load_explicit(known, memory_order_acquire);
+    bool is_libdl = !strcmp(file, LIBDL);
+    if (function || (is_libdl ? !__atomic_load_n(&real_dlsym.dlsym, __ATOMIC_ACQUIRE) : !real_dlsym_prepare()))
+        return function;
+    int saved_errno = errno;
+    void *library = real_dlsym.dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    function = library ? real_dlsym.dlsym(library, name) : NULL;
+    real_dlsym.dlerror(), real_dlsym.dlerror(); /* what our misses left there is not the host's; the second frees it */
+    atomic_store_explicit(known, function, memory_order_release);
+    errno = saved_errno;
+    return function;
 }
 
+/* clang-format off */
+WRAP(dlclose, "2.2.5", "2.17", LIBDL, int, (void *handle), (handle), -1)
+WRAP(dladdr,  "2.2.5", "2.17", LIBDL, int, (const void *address, Dl_info *info), (address, info), 0)
+WRAP(dladdr1, "2.3.3", "2.17", LIBDL, int, (const void *address, Dl_info *info, void **extra, int flags), (address, info, extra, flags), 0)
+WRAP(pthread_create, "2.2.5", "2.17", LIBPTHREAD, int, (pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument), (thread, attributes, run, argument), EAGAIN)
+WRAP(pthread_attr_setstacksize, "2.2.5", "2.17", LIBPTHREAD, int, (pthread_attr_t *attributes, size_t bytes), (attributes, bytes), ENOSYS)
+WRAP(pthread_condattr_setclock, "2.3.3", "2.17", LIBPTHREAD, int, (pthread_condattr_t *attributes, clockid_t clock), (attributes, clock), ENOSYS)
+WRAP(pthread_key_create, "2.2.5", "2.17", LIBPTHREAD, int, (pthread_key_t *key, void (*destroy)(void *)), (key, destroy), EAGAIN)
+WRAP(pthread_setspecific, "2.2.5", "2.17", LIBPTHREAD, int, (pthread_key_t key, const void *value), (key, value), ENOMEM)
+WRAP(pthread_setname_np, "2.12", "2.17", LIBPTHREAD, int, (pthread_t thread, const char *name), (thread, name), ENOSYS)
+/* clang-format on */
+
+/* The same for a thread, and in libc at all times; but for how it tells what was wrong. */
+int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
+int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+    int saved_errno = errno, error = sigprocmask(how, set, before) == 0 ? 0 : errno;
+    errno = saved_errno;
+    return error;
+}
+
+/* Functions of libc at all times, which stat() and fstat() were inlines of. */
+int __xstat(int version, const char *path, struct stat *status);
+int __fxstat(int version, int fd, struct stat *status);
+__asm__(".symver __xstat, __xstat@GLIBC_" OLD("2.2.5", "2.17"));
+__asm__(".symver __fxstat, __fxstat@GLIBC_" OLD("2.2.5", "2.17"));
+
+/* Not every C library has this one, nor dladdr1(). Where musl's loader comes upon this library, in a program that a shell
+ * started under our LD_PRELOAD, a name that it can't find would keep the program from running. There nothing is hooked
+ * (real_dlsym.c). */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void), void *library)
     __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
@@ -73,10 +108,10 @@ int __wrap_fstat(int fd, struct stat *status);
 
 int __wrap_stat(const char *path, struct stat *status)
 {
-    return __wrap___xstat(STAT_VERSION, path, status);
+    return __xstat(STAT_VERSION, path, status);
 }
 
 int __wrap_fstat(int fd, struct stat *status)
 {
-    return __wrap___fxstat(STAT_VERSION, fd, status);
+    return __fxstat(STAT_VERSION, fd, status);
 }

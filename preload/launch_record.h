@@ -20,29 +20,27 @@
 /* A struct of a wrapper's own, which only copies of are passed on. */
 struct launch_event {
     struct trace_thread *thread;
+    uint64_t incarnation; /* that THREAD is of */
     uint64_t start_ticks, call_id;
+    uint64_t parent_call_id; /* the library call that it is made in, 0: none */
     uint64_t stream;
     uint32_t default_stream; /* what stream 0 means */
     const cudaLaunchConfig_t *runtime_config;
     const CUlaunchConfig *driver_config;
 };
 
-/* NULL: nobody records this launch, make it and return. */
-static inline __attribute__((always_inline)) struct trace_thread *launch_record_thread(void)
+/* NULL: nobody records this launch, make it and return. *INCARNATION is what the thread's state is of. */
+static inline __attribute__((always_inline)) struct trace_thread *launch_record_thread(uint64_t *incarnation)
 {
-    if (__builtin_expect((preload_depth.call | preload_depth.launch) != 0, 0)) {
-        depth_forget_abandoned((uintptr_t)__builtin_dwarf_cfa());
-        if (preload_depth.launch)
-            return NULL;
+    struct trace_thread *thread;
+    if (__builtin_expect(trace_thread_find(&thread, incarnation), 1)) {
+        const struct preload_depth *depth = preload_depth(thread);
+        if (__builtin_expect((depth->call | depth->launch | trace_thread_busy(thread)) == 0, 1))
+            return thread;
     }
-    return preload_thread();
-}
-
-static inline void launch_forget(void)
-{
-    preload_depth.launch_stack = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's launches use the thread's memory from here on */
-    preload_depth.launch = 0;
+    thread = depth_thread_slowly((uintptr_t)__builtin_dwarf_cfa(), true);
+    *incarnation = trace_incarnation();
+    return thread;
 }
 
 static inline bool launch_has_config(const struct launch_event *event)
@@ -68,24 +66,25 @@ launch_slot_begin(struct trace_slot *slot, const struct launch_shape *shape, con
 static inline __attribute__((always_inline)) void
 launch_record_begin(struct trace_thread *thread, struct launch_shape *shape, struct launch_event *event)
 {
-    bool outermost = !preload_depth.call;
+    struct preload_depth *depth = preload_depth(thread);
+    event->parent_call_id = depth->call;
     if (!event->stream)
         event->stream = event->default_stream;
     event->thread = thread;
     event->call_id = trace_thread_take_call_id(thread);
     shape->names = kernel_names_version(); /* before the name is looked up */
-    preload_depth.launch = event->call_id;
+    depth->launch = event->call_id;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    depth_note_stack(&preload_depth.launch_stack);
+    depth_note_stack(&depth->launch_stack);
     thread->slot->launches_begun++;
-    if (__builtin_expect(outermost, 1)) {
-        kernel_timing_enter((void *)(uintptr_t)event->stream, event->call_id);
+    if (__builtin_expect(!event->parent_call_id, 1)) {
+        kernel_timing_enter(kernel_timing_context(thread), (void *)(uintptr_t)event->stream, event->call_id);
         launch_slot_begin(thread->slot, shape, event);
     }
     uint32_t entry = (uint32_t)shape->entry_shared;
     MEMO_SETTLE(*shape);
     event->start_ticks = clock_ticks();
-    if (__builtin_expect(outermost, 1)) {
+    if (__builtin_expect(!event->parent_call_id, 1)) {
         thread->slot->start_ticks = event->start_ticks;
         __atomic_store_n(&thread->slot->entry, entry, __ATOMIC_RELEASE);
     }
@@ -102,7 +101,7 @@ launch_finish(const struct launch_event *event, struct trace_launch *launch, uin
     launch->start_ticks = event->start_ticks;
     launch->stream = event->stream;
     launch->call_id = event->call_id;
-    launch->parent_call_id = preload_depth.call;
+    launch->parent_call_id = event->parent_call_id;
     trace_commit_sized(event->thread, launch, sizeof *launch);
     event->thread->slot->launches_recorded++;
 }
@@ -136,10 +135,8 @@ static inline __attribute__((always_inline)) void launch_record_end(struct launc
 {
     uint64_t end_ticks = clock_ticks(), id = 0;
     struct trace_thread *thread = event->thread;
-    if (__builtin_expect(thread_is_stale(), 0)) { /* as in call_record_end() */
-        launch_forget();
+    if (__builtin_expect(event->incarnation != trace_incarnation(), 0)) /* as in call_is_stale() */
         return;
-    }
     enum trace_owner owner = TRACE_OWNER_NONE;
     if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
         if (launch_has_config(event)) {
@@ -153,11 +150,14 @@ static inline __attribute__((always_inline)) void launch_record_end(struct launc
     } else {
         thread->slot->launches_failed++;
     }
-    if (__builtin_expect(!preload_depth.call, 1)) {
-        kernel_timing_call_end(owner, id);
+    if (__builtin_expect(!event->parent_call_id, 1)) {
+        kernel_timing_call_end(kernel_timing_context(thread), owner, id);
         __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
     }
-    launch_forget();
+    struct preload_depth *depth = preload_depth(thread);
+    depth->launch_stack = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's launches use the thread's memory from here on */
+    depth->launch = 0;
 }
 
 #endif

@@ -21,7 +21,7 @@
 #define CONFIG_SIZES DIMS(0, 0, 0, 0, 0, 0), SHARED(0)
 /* Every byte of a shape is set here or by the words of the table. */
 #define FILL(entry_id, ...)                                                                                              \
-    (shape.entry_shared = (entry_id), shape.kernel = NULL, event.stream = 0, event.runtime_config = NULL,                \
+    (event.incarnation = incarnation, shape.entry_shared = (entry_id), shape.kernel = NULL, event.stream = 0, event.runtime_config = NULL,                \
      event.driver_config = NULL, __VA_ARGS__)
 
 /* ---- prototypes ---- */
@@ -39,7 +39,8 @@
             if (!real)                                                                                                   \
                 return missing;                                                                                          \
         }                                                                                                                \
-        struct trace_thread *thread = launch_record_thread();                                                            \
+        uint64_t incarnation;                                                                                            \
+        struct trace_thread *thread = launch_record_thread(&incarnation);                                                \
         if (!thread)                                                                                                     \
             return real arguments;                                                                                       \
         struct launch_shape shape;                                                                                       \

@@ -21,17 +21,10 @@ bool preload_start(void);
  * written under another number. Not 0 while recording. */
 extern _Atomic unsigned preload_incarnation;
 
-/* The same for a thread's first call, or one that can't be recorded. */
+/* The calling thread's place in the trace, which is started if need be. NULL: this call is not recorded. */
 struct trace_thread *preload_thread_slowly(void);
 
 /* Before a child may run in this memory: notes whose process this is, so that the child does not take it for its own. */
 void preload_claim_process(void);
-
-/* The calling thread's place in the trace, which is started if need be. NULL: this call is not recorded. */
-static inline struct trace_thread *preload_thread(void)
-{
-    struct trace_thread *thread = trace_thread_now();
-    return __builtin_expect(thread != NULL, 1) ? thread : preload_thread_slowly();
-}
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Since glibc 2.34 these functions are in libc.so.6, before that in libdl.so.2; both are loaded with the program, since this
- * library needs them. The list of what is loaded starts with the program and holds its start-up libraries in front, which
- * never go away; the walk ends before it leaves them, or, where no such library is known, looks through all of them as the
- * loader did: what it finds is fit to pass a host's look-up on, but what stands there isn't known. */
+/* Since glibc 2.34 these functions are in libc.so.6, before that in libdl.so.2, which a program that looks names up was
+ * linked with, or a library that it has opened. The list of what is loaded starts with the program and holds its start-up
+ * libraries in front, which never go away; the walk mostly ends before it leaves them, or, where no such library is known,
+ * looks through all of them as the loader did: what it finds is fit to pass a host's look-up on, but what stands there
+ * isn't known. */
 #include "preload/real_dlsym.h"
 
 #include <dlfcn.h>
@@ -21,7 +22,8 @@ static struct link_map *map_of(const void *address)
     return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
-/* This library's own, by its dynamic section, where the loader can't be asked for it: musl's has no dladdr1(). */
+/* This library's own, by its dynamic section, where the loader can't be asked for it: musl's has no dladdr1(), and before
+ * glibc 2.34 that is where dlsym() is. */
 static int note_list(struct dl_phdr_info *program, size_t bytes, void *list)
 {
     (void)bytes;

@@ -23,7 +23,8 @@ vfork_function *preload_before_vfork(void)
     static _Atomic(vfork_function *) next;
     int saved_errno = errno;
     preload_claim_process();
-    if (!preload_depth.call && !preload_depth.launch)
+    struct trace_thread *thread = trace_thread_now();
+    if (thread && !preload_depth(thread)->call && !preload_depth(thread)->launch)
         trace_writer_before_vfork();
     vfork_function *real = atomic_load_explicit(&next, memory_order_relaxed);
     if (!real) {

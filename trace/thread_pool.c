@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The states of threads: prepared ahead with their slots, taken at a thread's first call, given back when it ends. What
- * a slot counted stays in it for the next thread, so that sums over slots hold. */
+/* The states of threads: mapped ahead with their slots, taken at a thread's first call, given back when it ends. What a
+ * slot counted stays in it for the next thread, so that sums over slots hold. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "trace/writer_state.h"
 
-_Thread_local struct writer_tls writer_tls __attribute__((tls_model("initial-exec")));
+_Thread_local struct writer_tls writer_tls
+    __attribute__((tls_model("initial-exec"))) = {.incarnation = TRACE_NO_INCARNATION};
 
 static pthread_key_t exit_key;
 static uint32_t exit_key_state; /* 0 not made, 1 being made, 2 made; outlives fork */
@@ -45,6 +47,25 @@ static struct trace_thread *pop_free(struct writer *writer)
     return thread;
 }
 
+/* One that no thread has had yet. In a block's first stands where its slots are. */
+static struct trace_thread *take_fresh(struct writer *writer)
+{
+    uint32_t index = __atomic_load_n(&writer->threads_used, __ATOMIC_RELAXED);
+    do {
+        if (index >= __atomic_load_n(&writer->slot_blocks, __ATOMIC_ACQUIRE) * SLOTS_PER_BLOCK)
+            return NULL;
+    } while (!__atomic_compare_exchange_n(&writer->threads_used, &index, index + 1, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    struct trace_thread *thread = thread_at(writer, index);
+    thread->position = TRACE_BLOCK_BYTES;
+    thread->slot = thread_at(writer, index - index % SLOTS_PER_BLOCK)->slot + index % SLOTS_PER_BLOCK;
+    thread->writer = writer;
+    thread->index = index;
+    thread->next_call_id = ((uint64_t)index + 1) << CALL_ID_BITS;
+    __atomic_fetch_sub(&writer->free_count, 1, __ATOMIC_RELAXED);
+    return thread;
+}
+
 /* Only one of those who find that thread TID ended gets to give its state back. */
 static void give_back(struct trace_thread *thread, uint32_t tid)
 {
@@ -61,6 +82,8 @@ static void thread_ended(void *unused)
     (void)unused; /* may be of a parent's incarnation: only the pair in TLS tells */
     struct trace_thread *thread = writer_tls.thread;
     bool ours = thread && writer_tls.incarnation == writer_incarnation();
+    writer_tls.incarnation = TRACE_NO_INCARNATION;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     writer_tls.thread = NULL;
     if (ours)
         give_back(thread, __atomic_load_n(&thread->tid, __ATOMIC_RELAXED));
@@ -83,21 +106,17 @@ void thread_pool_add(struct writer *writer, unsigned char *slots_block, struct t
 {
     struct trace_slot *slots =
         (struct trace_slot *)(void *)(slots_block + TRACE_HEADER_BYTES + sizeof(struct trace_counters));
-    uint32_t first = writer->slot_blocks * SLOTS_PER_BLOCK;
-    writer->threads[writer->slot_blocks++] = threads;
-    for (uint32_t i = SLOTS_PER_BLOCK; i-- > 0;) {
-        threads[i].position = TRACE_BLOCK_BYTES;
-        threads[i].slot = &slots[i];
-        threads[i].writer = writer;
-        threads[i].index = first + i;
-        threads[i].next_call_id = ((uint64_t)(first + i) + 1) << CALL_ID_BITS;
-        push_free(writer, &threads[i]);
-    }
+    threads[0].slot = slots;
+    writer->threads[writer->slot_blocks] = threads;
+    __atomic_fetch_add(&writer->free_count, SLOTS_PER_BLOCK, __ATOMIC_RELAXED);
+    __atomic_store_n(&writer->slot_blocks, writer->slot_blocks + 1, __ATOMIC_RELEASE);
 }
 
 static struct trace_thread *attach(struct writer *writer)
 {
     struct trace_thread *thread = pop_free(writer);
+    if (!thread)
+        thread = take_fresh(writer);
     if (!thread)
         return NULL;
     /* The value only has to be non-NULL. It may allocate in the C library, once a thread. */
@@ -107,13 +126,15 @@ static struct trace_thread *attach(struct writer *writer)
     }
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     thread->busy = 0;
+    memset(thread->timing, 0, sizeof thread->timing);
+    memset(thread->depth, 0, sizeof thread->depth);
     thread->errno_at = &errno;
     __atomic_store_n(&thread->slot->entry, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->slot->tid, tid, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE);
-    writer_tls.incarnation = writer->incarnation;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     writer_tls.thread = thread;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler that finds the incarnation follows the pointer */
+    writer_tls.incarnation = writer->incarnation;
     return thread;
 }
 
@@ -146,7 +167,8 @@ struct trace_thread *thread_pool_attach(struct writer *writer)
 /* Threads whose destructors did not run, or that called again after theirs had. */
 void thread_pool_collect_dead(struct writer *writer)
 {
-    for (uint32_t i = 0; i < writer->slot_blocks * SLOTS_PER_BLOCK; i++) {
+    const uint32_t used = __atomic_load_n(&writer->threads_used, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < used; i++) {
         struct trace_thread *thread = thread_at(writer, i);
         uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE);
         if (tid && syscall(SYS_tgkill, writer->pid, tid, 0) != 0 && errno == ESRCH)
@@ -156,7 +178,8 @@ void thread_pool_collect_dead(struct writer *writer)
 
 bool thread_pool_any_busy(const struct writer *writer)
 {
-    for (uint32_t i = 0; i < writer->slot_blocks * SLOTS_PER_BLOCK; i++) {
+    const uint32_t used = __atomic_load_n(&writer->threads_used, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < used; i++) {
         const struct trace_thread *thread = thread_at(writer, i);
         if (thread->tid && thread->busy)
             return true;

@@ -13,6 +13,9 @@
 enum {
     CONTENT_WAYS = 512,          /* entries in sets of two */
     TRACE_SCRATCH_BYTES = 49152, /* see trace_thread_scratch() */
+    TRACE_TIMING_BYTES = 64,     /* see trace_thread_timing() */
+    TRACE_DEPTH_BYTES = 32,      /* see trace_thread_depth() */
+    TRACE_NO_INCARNATION = 1,    /* of a thread without state: neither open nor closed */
 };
 
 struct writer;
@@ -30,6 +33,9 @@ struct trace_thread {
     uint32_t index;
     struct writer *writer;
     uint32_t next_free; /* index + 1 of the next in the free list */
+    /* zero when a thread takes this state */
+    _Alignas(64) unsigned char timing[TRACE_TIMING_BYTES];
+    unsigned char depth[TRACE_DEPTH_BYTES];
     /* sets of two, see cache_entry() */
     _Alignas(64) uint64_t content[CONTENT_WAYS];
     _Alignas(64) unsigned char scratch[TRACE_SCRATCH_BYTES];
@@ -41,7 +47,9 @@ struct writer_gate {
     uint32_t opening; /* tid of the thread that is opening */
 };
 
-/* Thread-local, initial-exec: reached without a call. A pointer of another incarnation is never followed. */
+/* Thread-local, initial-exec: reached without a call, and small, since a library that is opened late gets it out of the few
+ * hundred bytes that the loader keeps for all of them: what else a thread has is in its struct trace_thread. A pointer of
+ * another incarnation is never followed; of the one that is open it is never NULL. */
 struct writer_tls {
     struct trace_thread *thread;
     uint64_t incarnation;
@@ -109,11 +117,32 @@ static inline void thread_finish(struct trace_thread *thread, void *record, uint
 
 /* ---- for the call path ---- */
 
-/* trace_thread_get() for a thread that has its state already; NULL: ask that one. */
+/* The state that the calling thread has already, also in the middle of a record; NULL: none, ask trace_thread_get(). */
 static inline struct trace_thread *trace_thread_now(void)
 {
     struct trace_thread *thread = writer_tls.thread;
-    return __builtin_expect(thread && !thread_is_stale(), 1) && !thread->busy ? thread : NULL;
+    return __builtin_expect(!thread_is_stale(), 1) ? thread : NULL;
+}
+
+/* The same, and whether there is one. *INCARNATION is what a call keeps to learn at its end, before it touches that state,
+ * whether it is still there (trace_incarnation()): its child by fork may have opened a trace of its own since, in the same
+ * memory. */
+static inline bool trace_thread_find(struct trace_thread **thread, uint64_t *incarnation)
+{
+    *thread = writer_tls.thread;
+    *incarnation = writer_tls.incarnation;
+    return *incarnation == writer_incarnation();
+}
+
+/* Not 0: a signal handler came into the middle of a record. */
+static inline uint32_t trace_thread_busy(const struct trace_thread *thread)
+{
+    return thread->busy;
+}
+
+static inline uint64_t trace_incarnation(void)
+{
+    return writer_incarnation();
 }
 
 static inline uint64_t trace_thread_take_call_id(struct trace_thread *thread)
@@ -131,6 +160,16 @@ static inline int *trace_thread_errno(const struct trace_thread *thread)
 static inline void *trace_thread_scratch(struct trace_thread *thread)
 {
     return thread->scratch;
+}
+
+/* Memory for the timing and for the depth of calls, zero for each thread. */
+static inline void *trace_thread_timing(struct trace_thread *thread)
+{
+    return thread->timing;
+}
+static inline void *trace_thread_depth(struct trace_thread *thread)
+{
+    return thread->depth;
 }
 
 /* A place remembers that a content lies at OFFSET, as trace_reserve_with() just gave it, of the block that the thread
@@ -152,8 +191,7 @@ static inline bool trace_place_is_good(const struct trace_thread *thread, uint64
 
 /* trace_reserve_with() for a content that is at PLACE: room for a record of SIZE bytes, a multiple of 8, each of which the
  * caller sets, and the content's *ID. NULL, and nothing counted: the place is void; trace_reserve_with() is to be asked.
- * THREAD: as trace_thread_now() or trace_thread_get() gave it in this call, so it is busy with no record, and not stale
- * since. */
+ * THREAD: as trace_thread_now(), not busy, or trace_thread_get() gave it in this call, and not stale since. */
 static inline __attribute__((always_inline)) void *
 trace_reserve_at(struct trace_thread *thread, uint64_t place, enum trace_record_type type, uint32_t size, uint64_t *id)
 {

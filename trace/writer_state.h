@@ -35,9 +35,10 @@ struct writer {
     uint64_t refusals;         /* times that no block was ready */
     uint64_t ticks_per_second; /* 0: not known yet */
 
-    /* threads: a free list with a count in its upper half against ABA */
+    /* threads: a free list with a count in its upper half against ABA, of those that were given back */
     uint64_t free_threads;
-    uint32_t free_count;
+    uint32_t threads_used; /* were taken once; the pages of the others are untouched, which children are spared of */
+    uint32_t free_count;   /* these and those */
     uint32_t slot_blocks;
     struct trace_thread *threads[SLOT_BLOCKS];
 

@@ -32,14 +32,21 @@ uint64_t next_call_id(void)
     return trace_thread_next_call_id(thread);
 }
 
+struct kernel_timing_context *call_context(void)
+{
+    struct trace_thread *thread = trace_thread_get();
+    CHECK(thread != NULL);
+    return kernel_timing_context(thread);
+}
+
 uint32_t call_with(uint64_t owner_id, unsigned count, uint64_t *call_id)
 {
     uint32_t correlation = 0;
     *call_id = next_call_id();
-    kernel_timing_call_begin(*call_id);
+    kernel_timing_call_begin(call_context(), *call_id);
     for (unsigned i = 0; i < count; i++)
         correlation = fake_cupti_launch(i % 2 ? LAUNCH_EX : LAUNCH);
-    kernel_timing_call_end(TRACE_OWNER_CALL, owner_id);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_CALL, owner_id);
     return correlation;
 }
 

@@ -17,6 +17,7 @@ static const uint64_t some_time_ns = 1700000000000000000;
 void start_with(struct kernel_timing_settings settings);
 void start_on(void);
 uint64_t next_call_id(void);
+struct kernel_timing_context *call_context(void); /* the calling thread's */
 
 /* A library call that launches COUNT kernels and ends well. Correlation ids are consecutive in one thread: the last one. */
 uint32_t call_with(uint64_t owner_id, unsigned count, uint64_t *call_id);

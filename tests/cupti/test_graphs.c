@@ -19,9 +19,9 @@ static uint64_t node(uint32_t graph, uint32_t number)
 static uint64_t capture(uint64_t node_id, uint64_t owner_id)
 {
     uint64_t call = next_call_id();
-    kernel_timing_call_begin(call);
+    kernel_timing_call_begin(call_context(), call);
     fake_cupti_launch_node("gemm", &node_id);
-    kernel_timing_call_end(TRACE_OWNER_CALL, owner_id);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_CALL, owner_id);
     return call;
 }
 
@@ -111,15 +111,15 @@ static void before_end_of_call(void)
     uint64_t id = node(9, 0), call;
     start_with((struct kernel_timing_settings){.flush_period_ms = 10});
     call = next_call_id();
-    kernel_timing_call_begin(call);
+    kernel_timing_call_begin(call_context(), call);
     fake_cupti_launch_node("gemm", &id);
     replayed(61, id, "gemm");
     fake_cupti_hand_back();
-    kernel_timing_call_end(TRACE_OWNER_LAUNCH, 7);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH, 7);
     uint64_t failed = node(9, 1), failed_call = next_call_id();
-    kernel_timing_call_begin(failed_call);
+    kernel_timing_call_begin(call_context(), failed_call);
     fake_cupti_launch_node("gemm", &failed);
-    kernel_timing_call_end(TRACE_OWNER_NONE, 0);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_NONE, 0);
     replayed(62, failed, "gemm");
     finish_and_read(&c);
     const struct trace_kernel *k = kernel_of(&c, 61);

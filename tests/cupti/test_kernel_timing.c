@@ -29,9 +29,9 @@ static void joined(void)
     uint32_t single = call_with(1001, 1, &one);
     uint32_t split = call_with(1002, 3, &two);
     launch = next_call_id();
-    kernel_timing_call_begin(launch);
+    kernel_timing_call_begin(call_context(), launch);
     uint32_t own = fake_cupti_launch(477);
-    kernel_timing_call_end(TRACE_OWNER_LAUNCH, 2001);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH, 2001);
     uint32_t nobody = fake_cupti_launch(LAUNCH);
     run_kernel(split), run_kernel(single), run_kernel(split - 2), run_kernel(split - 1), run_kernel(own),
         run_kernel(nobody);
@@ -193,14 +193,14 @@ static void record_before_end_of_call(void)
     struct trace_content c;
     start_on();
     uint64_t call = next_call_id();
-    kernel_timing_call_begin(call);
+    kernel_timing_call_begin(call_context(), call);
     uint32_t early = fake_cupti_launch(LAUNCH);
     run_kernel(early);
     fake_cupti_hand_back();
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-    kernel_timing_call_end(TRACE_OWNER_CALL, 77);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_CALL, 77);
     uint64_t never = next_call_id();
-    kernel_timing_call_begin(never);
+    kernel_timing_call_begin(call_context(), never);
     uint32_t open_ended = fake_cupti_launch(LAUNCH);
     run_kernel(open_ended); /* and this one's never ends: its thread left by longjmp, say */
     finish_and_read(&c);
@@ -215,9 +215,9 @@ static void failed_call(void)
     struct trace_content c;
     start_on();
     uint64_t call = next_call_id();
-    kernel_timing_call_begin(call);
+    kernel_timing_call_begin(call_context(), call);
     uint32_t launched = fake_cupti_launch(LAUNCH);
-    kernel_timing_call_end(TRACE_OWNER_NONE, 0);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_NONE, 0);
     run_kernel(launched);
     finish_and_read(&c);
     const struct trace_kernel *k = kernel_of(&c, launched);
@@ -266,9 +266,9 @@ static void graph_kernels(void)
     struct trace_content c;
     start_on();
     uint64_t call = next_call_id();
-    kernel_timing_call_begin(call);
+    kernel_timing_call_begin(call_context(), call);
     uint32_t launch = fake_cupti_launch(GRAPH_LAUNCH);
-    kernel_timing_call_end(TRACE_OWNER_LAUNCH, 3001);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH, 3001);
     fake_cupti_kernel(&(struct fake_kernel){
         .correlation_id = launch, .name = "node", .start_ns = some_time_ns, .end_ns = some_time_ns + 1, .graph_id = 4});
     finish_and_read(&c);
@@ -339,11 +339,11 @@ static void *load(void *argument)
     uint64_t tag = (uint64_t)(uintptr_t)argument << 32;
     for (uint64_t i = 1; i <= LOAD_CALLS; i++) {
         uint64_t call = next_call_id();
-        kernel_timing_call_begin(call);
+        kernel_timing_call_begin(call_context(), call);
         uint32_t one = fake_cupti_launch(LAUNCH), two = fake_cupti_launch(LAUNCH_EX);
         if (i % 3 == 0)
             run_kernel(one);
-        kernel_timing_call_end(TRACE_OWNER_CALL, tag | call);
+        kernel_timing_call_end(call_context(), TRACE_OWNER_CALL, tag | call);
         if (i % 3 != 0)
             run_kernel(one);
         run_kernel(two);
@@ -545,21 +545,21 @@ static void external_correlation(void)
     start_with((struct kernel_timing_settings){.join = KERNEL_TIMING_JOIN_EXTERNAL});
     CHECK(kernel_timing_state() == KERNEL_TIMING_ON && fake_cupti_kind_enabled(39) && fake_cupti_kind_enabled(4));
     uint64_t one = next_call_id(), two = one + 1000000, failed = one + 2000000;
-    kernel_timing_call_begin(one);
+    kernel_timing_call_begin(call_context(), one);
     CHECK(fake_cupti_top_external() == one);
     fake_cupti_external(10, one);
-    kernel_timing_call_end(TRACE_OWNER_CALL, 501);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_CALL, 501);
     CHECK(fake_cupti_top_external() == 0);
-    kernel_timing_call_begin(two);
-    kernel_timing_call_end(TRACE_OWNER_LAUNCH, 502);
+    kernel_timing_call_begin(call_context(), two);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH, 502);
     run_kernel(11); /* its correlation comes after it */
     fake_cupti_hand_back();
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     run_kernel(10);
     fake_cupti_external(11, two);
-    kernel_timing_call_begin(failed);
+    kernel_timing_call_begin(call_context(), failed);
     fake_cupti_external(12, failed);
-    kernel_timing_call_end(TRACE_OWNER_NONE, 0);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_NONE, 0);
     run_kernel(12);
     run_kernel(13); /* under no call */
     finish_and_read(&c);

@@ -15,10 +15,10 @@ static uint32_t launch_on(void *stream, uint64_t owner_id, enum trace_owner owne
 {
     *call_id = next_call_id();
     errno = EDOM;
-    kernel_timing_enter(stream, *call_id);
+    kernel_timing_enter(call_context(), stream, *call_id);
     uint32_t correlation = fake_cupti_launch(LAUNCH);
-    kernel_timing_call_end(owner, owner_id);
-    CHECK(errno == EDOM && kernel_timing_context.call_id == 0);
+    kernel_timing_call_end(call_context(), owner, owner_id);
+    CHECK(errno == EDOM && call_context()->call_id == 0);
     return correlation;
 }
 
@@ -34,10 +34,10 @@ static void after_lazy_init(void)
     struct trace_content c;
     uint64_t call;
     open_unstarted();
-    kernel_timing_enter(NULL, next_call_id());
+    kernel_timing_enter(call_context(), NULL, next_call_id());
     CHECK(kernel_timing_state() == KERNEL_TIMING_IDLE);
     fake_cuda_init();
-    kernel_timing_call_end(TRACE_OWNER_LAUNCH, 10);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH, 10);
     CHECK(kernel_timing_state() == KERNEL_TIMING_ON && kernel_timing_attention == 0);
     uint32_t second = launch_on(NULL, 11, TRACE_OWNER_LAUNCH, &call);
     run_kernel(second);
@@ -93,9 +93,9 @@ static void callbacks_refused_externally(void)
     fake_cupti_set_result("cuptiEnableCallback", 1);
     start_on();
     uint64_t call = next_call_id();
-    kernel_timing_call_begin(call);
+    kernel_timing_call_begin(call_context(), call);
     fake_cupti_external(10, call);
-    kernel_timing_call_end(TRACE_OWNER_CALL, 501);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_CALL, 501);
     run_kernel(10);
     finish_and_read(&c);
     CHECK(kernel_of(&c, 10)->owner_id == 501 && c.counters.kernels_unjoined == 0);
@@ -126,11 +126,11 @@ static void ids_differ(void)
     wait_for_trouble("cuptiEnableCallback", 2 * 8 + 18); /* on, and off again; those of graphs stay */
     CHECK(fake_cupti_kind_enabled(39) && fake_cupti_kind_enabled(4) && kernel_timing_external_now);
     call = next_call_id();
-    kernel_timing_enter(NULL, call);
+    kernel_timing_enter(call_context(), NULL, call);
     CHECK(fake_cupti_top_external() == call);
     uint32_t id = fake_cupti_launch(LAUNCH);
     fake_cupti_external(id + SHIFT, call);
-    kernel_timing_call_end(TRACE_OWNER_CALL, 501);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_CALL, 501);
     CHECK(fake_cupti_top_external() == 0);
     run_kernel(1); /* before the change, and by the callback's id: joined to nothing, at once */
     run_kernel_at(id + SHIFT, clock_realtime_ns());
