@@ -54,7 +54,8 @@ class Root:
             version.parent.mkdir(parents=True, exist_ok=True)
             version.write_text(f"{name} {{ global: cu*; local: *; }};\n")
             self.compile(folder / "fakes" / name, [WAYS / source], "-shared", "-fPIC", "-fvisibility=default",
-                         f"-Wl,-soname,{name}", f"-Wl,--version-script={version}", *options)
+                         f"-Wl,-soname,{name}", f"-Wl,--version-script={version}", *options,
+                         "-Wl,--no-as-needed")  # libdl and libpthread, as NVIDIA's do: the shim counts on that
 
         fakes = folder / "fakes"
         for major in (12, 13):
