@@ -153,6 +153,15 @@ static void add_name(struct operator_join *join, const struct trace_item *item)
     name_pool_add(join->names, name->id, text);
 }
 
+/* While the counter's rate is not known, which is in a process's first second, that of its block. */
+static uint64_t realtime_of(const struct trace_block_header *block, uint64_t ticks)
+{
+    double apart =
+        block->ticks_per_second ? ((double)ticks - (double)block->anchor_ticks) / (double)block->ticks_per_second : 0;
+    double realtime_ns = (double)block->anchor_realtime_ns + apart * 1e9;
+    return block->anchor_realtime_ns && realtime_ns > 0 && realtime_ns < 9e18 ? (uint64_t)realtime_ns : 0;
+}
+
 static void add_note(struct operator_join *join, const struct trace_item *item)
 {
     enum { NOTE_LIMIT = 256 }; /* a process writes a handful; more of them are no news */
@@ -161,7 +170,8 @@ static void add_note(struct operator_join *join, const struct trace_item *item)
         return;
     join->notes = allocate_grow(join->notes, join->note_count, &join->note_capacity, sizeof *join->notes);
     join->notes[join->note_count++] =
-        (struct joined_note){note->code, note->value, text_of_record(item->text, item->text_bytes, ' ')};
+        (struct joined_note){note->code, note->value, text_of_record(item->text, item->text_bytes, ' '),
+                             realtime_of(item->block, note->ticks)};
 }
 
 static void add_device(struct operator_join *join, const struct trace_item *item)

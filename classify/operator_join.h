@@ -73,6 +73,7 @@ struct joined_note {
     uint32_t code;
     int32_t value;
     char *text;
+    uint64_t realtime_ns; /* when it was written; 0: not known */
 };
 
 struct operator_join {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "classify/allocate.h"
 #include "classify/hidden_shapes.h"
@@ -24,13 +25,24 @@ static void print_in_flight(const struct session_process *process, FILE *out)
     }
 }
 
+static void print_since(uint64_t realtime_ns, FILE *out)
+{
+    char when[40];
+    struct tm utc;
+    time_t seconds = (time_t)(realtime_ns / 1000000000);
+    if (realtime_ns && gmtime_r(&seconds, &utc) && strftime(when, sizeof when, " since %FT%TZ", &utc))
+        fputs(when, out);
+}
+
 static void print_notes(const struct session_process *process, FILE *out)
 {
     for (size_t i = 0; i < process->note_count; i++) {
         if (!note_tells_of_loss(process->notes[i].code))
             continue;
         label_print(out, "");
-        fputs("INCOMPLETE: ", out);
+        fputs("INCOMPLETE", out);
+        print_since(process->notes[i].realtime_ns, out);
+        fputs(": ", out);
         safe_text_print(out, process->notes[i].text, 200);
         fputc('\n', out);
     }

@@ -172,6 +172,7 @@ static json_t *notes_array(const struct session_process *process)
         json_value_set(object, "code", json_value_text(note_name(note->code)));
         json_value_set(object, "value", json_integer(note->value));
         json_value_set(object, "text", json_value_text(note->text));
+        json_value_set(object, "realtime_ns", note->realtime_ns ? json_value_size(note->realtime_ns) : json_null());
         json_array_append_new(array, object);
     }
     return array;

@@ -382,6 +382,7 @@ static void statement_note(void)
     struct trace_note *r = reserve_text(TRACE_RECORD_NOTE, offsetof(struct trace_note, text), text, bytes);
     r->code = (uint32_t)symbol_of(notes, words[1]);
     r->value = (int32_t)number_of("value", 0);
+    r->ticks = value_of("at") ? (uint64_t)number_of("at", 0) : clock_ns;
     r->text_bytes = (uint32_t)bytes;
 }
 

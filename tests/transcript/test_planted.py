@@ -28,6 +28,7 @@ PLANTS = {
     "two threads": (["threads"], []),
     "status": (["results"], []),
     "call": (["calls"], []),
+    "facts each time": (["calls"], []),
     "setter": (["calls"], []),
     "twice": (["calls", "work"], ["nodes", "errno", "results"]),
     "skipped": (["calls", "work"], ["nodes", "results", "fenv"]),

@@ -18,6 +18,11 @@ TREE = str(BUILD / "tests" / "trees" / "tree")
 ENDINGS = {"return": 8, "exit": 5, "_exit": 6, "quick_exit": 7, "pthread_exit": 0,
            "abort": -signal.SIGABRT, "kill": -signal.SIGKILL, "fault": -signal.SIGSEGV}
 
+# Ledgers only where each process uses CUDA for itself: a forked child's are its parent's, and the order is the run's.
+WAYS_OF_TREES = [(("fork_first", "_exit"), 0, "threads"), (("fork_later", "quick_exit"), 0, None), (("exec", "spawn"), 0, "threads"),
+                 (("exec", "vfork"), 0, "threads"), (("system",), 0, "threads"), (("exec_self",), 40, None),
+                 (("vfork_calls", "later"), 0, None), (("clone", "first"), 0, None), (("close_all",), 0, None)]
+
 
 def by_injection(session):
     """As the driver loads it, without a preload."""
@@ -42,8 +47,9 @@ def rows():
         Row("signal handlers", [SUBJECT, "handlers"], 8, None),
         Row("jumps out of handlers", [SUBJECT, "jumps"], 8, None),
         Row("every entry point", [EVERY_ENTRY], 7, of_run="^stream .*"),
-        Row("tree of forks", ["env", "TREE_TALLY=/dev/null", TREE, "fork_later", "quick_exit"], 0, None),
     ]
+    made += [Row(f"tree: {' '.join(way)}", [TREE, *way], status, ledger, environment={"TREE_TALLY": "/dev/null"})
+             for way, status, ledger in WAYS_OF_TREES]
     for name, when in (("first", []), ("later", ["later"])):
         made += [
             Row(f"shim opened {name}", [SUBJECT, "late", *when], 8, alone={"SUBJECT_LATE": str(MODULE)},

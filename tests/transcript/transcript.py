@@ -20,7 +20,9 @@ OF_RUN = ("PLANT=", "SUBJECT_LATE=", "PYTHONHASHSEED=")  # how the two runs are 
 # Documented: calls that the shim makes in the program's threads. None of them changes anything.
 GETTERS = re.compile(r"cublas(Xt)?Get(PointerMode|MathMode|Stream)\w*|cublasLt\w+GetAttribute|cu(da)?StreamIsCapturing\w*|"
                      r"cu(da)?StreamGetCaptureInfo\w*|cu(da)?Func(GetParamInfo|GetName)\w*|cuKernelGet(Name|ParamInfo|Function)\w*|"
+                     # What the device is, told once by the first call, since a worker may leave before our thread runs.
                      r"cuDriverGetVersion|cuDeviceGet(Count|Name|Attribute|Uuid)?(_v2)?|cuDeviceTotalMem_v2")
+FACTS_ONCE = ("cuDeviceGetName", "cuDeviceTotalMem_v2")
 # And in a thread of its own, where the capture mode is that thread's.
 OF_OUR_THREAD = re.compile(GETTERS.pattern + r"|cuThreadExchangeStreamCaptureMode")
 OUR_THREADS = {"rooftap": 1, "rooftap-timing": 2}  # how many at most: CUPTI's own worker has its maker's name
@@ -105,33 +107,40 @@ def compare_threads(alone, other, row):
 
 # ---- calls ----
 
-def embedded(one, other, allowed):
-    """None: OTHER is ONE with nothing more than ALLOWED between; else what is different."""
-    place = 0
+def embedded(one, other, allowed, more=None):
+    """None: OTHER is ONE with nothing more than ALLOWED between, which goes to MORE; else what is different."""
+    place, between = 0, []
     for item in other:
         if place < len(one) and item == one[place]:
             place += 1
-        elif not allowed.fullmatch(re.sub(r"_v\d{4,}$", "", item[0])):
+            continue
+        between.append(re.sub(r"_v\d{4,}$", "", item[0]))
+        if not allowed.fullmatch(between[-1]):
             expected = one[place] if place < len(one) else "nothing"
             return f"call {place}: expected {expected}, made {item}"
+    if more is not None:
+        more.extend(between)
     return None if place == len(one) else f"call {place}: expected {one[place]}, not made"
 
 
 def compare_calls(alone, other):
     """Of one process: each thread of ALONE is one of OTHER's, and what is left are threads of ours."""
-    left, wrong = dict(other["threads"]), []
+    left, wrong, more = dict(other["threads"]), [], []
     for tid, items in sorted(alone["threads"].items(), key=lambda pair: pair[0] != alone["main"]):
         if tid == alone["main"]:
             mine = left.pop(other["main"], [])
-            found = embedded(items, mine, OF_OUR_THREAD if alone["one_at_a_time"] else GETTERS)
+            found = embedded(items, mine, OF_OUR_THREAD if alone["one_at_a_time"] else GETTERS, more)
         else:
             partner = next((t for t, theirs in left.items() if embedded(items, theirs, GETTERS) is None), None)
             mine = left.pop(partner, None)
+            embedded(items, mine or [], GETTERS, more)
             found = f"a thread of {len(items)} calls, {items[:3]}, is missing" if mine is None else None
         if found:
             wrong.append(found)
     if other["main"] in left and alone["main"] not in alone["threads"]:
         wrong += [found for found in [embedded([], left.pop(other["main"]), GETTERS)] if found]
+    if not alone["one_at_a_time"]:  # there ours are among them
+        wrong += [f"{fact} asked more than once" for fact in FACTS_ONCE if more.count(fact) > 1]
     return wrong + [found for items in left.values() if (found := embedded([], items, OF_OUR_THREAD))]
 
 
