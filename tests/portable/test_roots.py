@@ -37,7 +37,8 @@ class Root:
 
     def compile(self, output, sources, *options):
         output.parent.mkdir(parents=True, exist_ok=True)
-        command = [CC, f"--sysroot={self.folder}", "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-w", "-fvisibility=hidden",
+        starts = [f"{option}{path}" for path in sorted({path.parent for path in self.folder.glob("usr/lib64/crt1.o")}) for option in ("-B", "-L")]
+        command = [CC, f"--sysroot={self.folder}", *starts, "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-w", "-fvisibility=hidden",
                    *(f"-L{path}" for path in self.libraries), *map(str, sources), "-o", str(output), *options,
                    f"-Wl,--dynamic-linker={self.loader}", "-Wl,--disable-new-dtags",
                    f"-Wl,-rpath,{':'.join(['$ORIGIN', '$ORIGIN/fakes', *self.libraries])}",
@@ -49,12 +50,13 @@ class Root:
         def library(name, *options, sources=None):
             self.compile(folder / f"libways_{name}.so", sources or [WAYS / f"{name}.c"], "-shared", "-fPIC", *options)
 
+        # NVIDIA's libraries have libpthread and libdl among what they need: a program may get both with them alone.
         def fake(name, source, *options):
             version = folder / f"{name}.map"
             version.parent.mkdir(parents=True, exist_ok=True)
             version.write_text(f"{name} {{ global: cu*; local: *; }};\n")
             self.compile(folder / "fakes" / name, [WAYS / source], "-shared", "-fPIC", "-fvisibility=default",
-                         f"-Wl,-soname,{name}", f"-Wl,--version-script={version}", *options)
+                         f"-Wl,-soname,{name}", f"-Wl,--version-script={version}", "-Wl,--no-as-needed", *options)
 
         fakes = folder / "fakes"
         for major in (12, 13):
