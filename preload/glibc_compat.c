@@ -47,8 +47,8 @@ enum { STAT_VERSION = 0 };
 #define LIBPTHREAD "libpthread.so.0"
 
 /* A process that starts without these libraries may get them with its first one of CUDA, where the scope that our
- * references were looked up in does not lead; libpthread is opened where it is missing when recording starts.
- * Looking for real functions comes by here itself, for what is in libdl: until it has found some, there is none. */
+ * references were looked up in does not lead. Looking for real functions comes by here itself, for what is in libdl: until
+ * it has found some, there is none. */
 static void *find_late(const char *file, const char *name, _Atomic(void *) *known)
 {
     void *function = atomic_load_explicit(known, memory_order_acquire);
@@ -56,7 +56,7 @@ static void *find_late(const char *file, const char *name, _Atomic(void *) *know
     if (function || (is_libdl ? !__atomic_load_n(&real_dlsym.dlsym, __ATOMIC_ACQUIRE) : !real_dlsym_prepare()))
         return function;
     int saved_errno = errno;
-    void *library = real_dlsym.dlopen(file, RTLD_LAZY);
+    void *library = real_dlsym.dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
     function = library ? real_dlsym.dlsym(library, name) : NULL;
     real_dlsym.dlerror(), real_dlsym.dlerror(); /* what our misses left there is not the host's; the second frees it */
     atomic_store_explicit(known, function, memory_order_release);
