@@ -8,7 +8,7 @@ import unittest
 from running import FAKES, SHIM, Case, library, program
 
 AUDIT = SHIM.parent / "librooftap-audit.so"
-HOOK_LEVEL = 3
+HOOK_LEVEL, COPIES_OF_BLAS = 3, 11
 BLAS_13 = FAKES / "libcublas.so.13"
 
 
@@ -77,12 +77,21 @@ class Audit(Case):
     def test_switched_off(self):
         self.audited([program("deep_host"), "deep", library("deep_12")], ROOFTAP_DISABLE="1")
         self.assertEqual(self.records("call"), [])
+        command = [program("transcript"), BLAS_13, library("plugin")]
+        audited = self.shimmed(command, LD_AUDIT=AUDIT, ROOFTAP_LOOKUP="off", ROOFTAP_DISABLE="1")
+        self.assertEqual(audited.stdout, self.shimmed(command, ROOFTAP_LOOKUP="off", ROOFTAP_DISABLE="1").stdout)
 
     def test_without_the_shim(self):
         """What lost its preload and kept this."""
         command = [program("deep_host"), "deep", library("deep_12")]
         plain, alone = self.plain(command), self.plain(command, LD_AUDIT=AUDIT)
         self.assertEqual((plain.returncode, plain.stdout, plain.stderr), (alone.returncode, alone.stdout, alone.stderr))
+
+    def test_which_copies_were_reached(self):
+        self.shimmed([program("solver_host")])  # linked
+        self.assertEqual(self.notes(COPIES_OF_BLAS), [""])
+        self.shimmed([program("copies"), FAKES / "libcublas.so.12", BLAS_13])  # looked up
+        self.assertEqual(self.notes(COPIES_OF_BLAS)[-1], "")
 
     def test_hosts_of_other_rows(self):
         self.audited([program("probing_host"), library("probing")], ROOFTAP_LOOKUP="on")  # I04

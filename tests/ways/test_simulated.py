@@ -24,6 +24,8 @@ class Simulated(Case):
         self.assertEqual([(call["m"], call["n"], call["k"]) for call in session.records("call")], 3 * [(7, 9, 11)] + [(5, 3, 2)])
         self.assertEqual({row["name"]: row["calls"] for row in session.report["operators"]},
                          {"cublasGemmEx": 3, "cublasSgemm_v2": 1})
+        process, = session.report["processes"]
+        self.assertEqual((process["blas_unreached"], process["calls_unseen_reason"]), ([], None))
 
     def test_opened_local(self):
         session = self.session_of("gemms", "libcublas.so.13", "local", sim_options=["gemm_nested=1"])
