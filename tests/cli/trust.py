@@ -5,16 +5,18 @@ neither followed nor written to nor waited for. Owners other than oneself need r
 import json
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
 import time
 import unittest
 
-from recording import BUILD, Case, clean_environment, main, program, Run
+from recording import BUILD, Case, clean_environment, main, program, ROOFTAP, Run
 
 TREE = str(BUILD / "tests" / "trees" / "tree")
 CALL = [program("calls"), "one", "ex", "64", "32", "16", "10"]
 NOBODY = 65534
+RING = "--ring" in Run([str(ROOFTAP), "record", "--help"], clean_environment()).out
 SECRET = "what a victim keeps here\n"
 FILES = ("session.json.new", "unrecorded", "gpu.clocks", "simulated-gpu.conf")
 
@@ -149,6 +151,61 @@ class Trust(Case):
                 self.assertEqual((process.returncode, err), (40, b""))
                 self.check_victim(victim, kind)
                 self.assertLess((self.scratch / f"moved {kind}").stat().st_size, 150_000 * 48, "it grew on: nothing is shown")
+
+    # ---- rings in /dev/shm, which is open to everybody ----
+
+    @unittest.skipUnless(RING, "no ring")
+    def test_rights_of_a_ring(self):
+        session = self.session()
+        rings = f"/dev/shm/rooftap-{os.geteuid()}-*"
+        process = session.start(["sh", "-c", f"umask 0; {TREE} calls 100000 0 & sleep 0.3; stat -c '%a %U %n' {rings} {rings}/*; wait"],
+                                environment={"SIMGPU_LEDGER": "", "TREE_TALLY": str(self.scratch / "tally")}, umask=0)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(err, "")
+        found = [line.split() for line in out.splitlines()]
+        self.assertTrue([name for _, _, name in found if name.endswith(".trace")], out)
+        for mode, _, name in found:
+            self.assertEqual(mode, "700" if os.path.dirname(name) == "/dev/shm" else "600", name)
+
+    def ring_session(self, ring):
+        """A session that says its ring is RING, where a trace of another process lies; the calls that a report finds."""
+        session = self.session()
+        self.assertEqual(session.record(CALL).status, 0)
+        told = json.loads((session.folder / "session.json").read_text())
+        (session.folder / "session.json").write_text(json.dumps({**told, "ring": str(ring)}))
+        return session.report["coverage"]["calls"]
+
+    def make_ring(self, folder):
+        other = self.session()
+        self.assertEqual(other.record(CALL).status, 0)
+        trace, = other.traces
+        folder.mkdir(mode=0o700)
+        self.addCleanup(shutil.rmtree, folder, True)
+        shutil.copy(trace, folder / trace.name)
+
+    @unittest.skipUnless(RING, "no ring")
+    def test_planted_rings(self):
+        """A folder under such a name that is not private to oneself, or is somewhere else, is not looked into."""
+        shm = pathlib.Path("/dev/shm")
+        own = shm / f"rooftap-{os.geteuid()}-{os.getpid():016x}"
+        elsewhere = self.scratch / own.name
+        self.make_ring(own)
+        self.assertEqual(self.ring_session(own), 20, "not even one's own is looked into: nothing is shown")
+        own.chmod(0o755)
+        self.assertEqual(self.ring_session(own), 10, "one that others may read")
+        shutil.move(own, elsewhere)
+        elsewhere.chmod(0o700)
+        self.addCleanup(shutil.rmtree, elsewhere, True)
+        self.assertEqual(self.ring_session(elsewhere), 10, "one that is elsewhere")
+        self.assertEqual(self.ring_session(f"/dev/shm/..{elsewhere}"), 10, "one that is elsewhere, by a detour")
+        own.symlink_to(elsewhere)
+        calls = self.ring_session(own)
+        own.unlink()
+        self.assertEqual(calls, 10, "a link")
+        if os.geteuid() == 0:
+            shutil.move(elsewhere, own)
+            os.chown(own, NOBODY, NOBODY)
+            self.assertEqual(self.ring_session(own), 10, "another user's")
 
 
 if __name__ == "__main__":

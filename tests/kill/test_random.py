@@ -74,7 +74,7 @@ class Round:
     def kill_all(self):
         """Each at its time; the processes that died of it."""
         waiting, at = dict(self.plans), {}
-        end = time.monotonic() + 120
+        end = time.monotonic() + 240
         while waiting and time.monotonic() < end:
             now = time.monotonic()
             for place, (moment, delay_s) in list(waiting.items()):
@@ -100,7 +100,8 @@ class Round:
                                       self.environment(), self.out)
         try:
             if not self.kill_all():
-                return "a worker never came to its moment"
+                never = [place for place in self.plans if self.witness.word(place, PHASE) < CALLING]
+                return f"workers {never} never came to their moment: {self.nursery.statuses} {self.out.read_text()}"
             self.witness.order(0, "leave at once")
             pids = [self.top, *(self.witness.pid(place) for place in self.witness.places())]
             if not all([self.nursery.wait(pid) for pid in pids]):

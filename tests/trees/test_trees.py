@@ -165,7 +165,6 @@ class Trees(Case):
         both = f"{tree} & one=$!; {tree}; a=$?; wait $one && exit $a"
         session = self.run_tree("fork_first", "_exit", wrap=["sh", "-c", both, "sh"])
         processes = session.report["processes"]
-        self.assertEqual(len(session.traces), 10)
         self.assertEqual(sorted(p["calls"] for p in processes), [AFTER] * 2 + [BY_CHILD] * 8)
         self.assertLess(len({p["pid"] for p in processes}), 10, "the pids differ: nothing is shown")
 
