@@ -40,12 +40,14 @@ static int note_list(struct dl_phdr_info *program, size_t bytes, void *list)
 
 static struct link_map *own_map(void)
 {
-    struct link_map *map = map_of(&real_dlsym);
+    static struct link_map *own;
+    struct link_map *map = __atomic_load_n(&own, __ATOMIC_RELAXED);
     if (map)
         return map;
     dl_iterate_phdr(note_list, &map);
     while (map && map->l_ld != _DYNAMIC)
         map = map->l_next;
+    __atomic_store_n(&own, map, __ATOMIC_RELAXED);
     return map;
 }
 
@@ -146,6 +148,16 @@ bool real_dlsym_prepare(void)
 bool real_dlsym_is_known(void)
 {
     return real_dlsym_prepare() && __atomic_load_n(&real_dlsym.is_known, __ATOMIC_RELAXED);
+}
+
+void *real_dlsym_in_libc(const char *name)
+{
+    const struct link_map *map = own_map();
+    while (map && map->l_prev)
+        map = map->l_prev;
+    while (map && strncmp(elf_symbol_soname(map), "libc.so.", 8) != 0)
+        map = map->l_next;
+    return map ? elf_symbol_find(map, name) : NULL;
 }
 
 /* ---- this library's own calls, which the linker's --wrap sends here ---- */

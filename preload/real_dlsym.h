@@ -26,4 +26,7 @@ bool real_dlsym_prepare(void);
 /* True if they are the C library's own. Else look-ups are passed on and not watched: no answer is changed by guesswork. */
 bool real_dlsym_is_known(void);
 
+/* The function NAME of libc.so.6 itself, by its tables; NULL if it has none. May come before real_dlsym_prepare(). */
+void *real_dlsym_in_libc(const char *name);
+
 #endif
