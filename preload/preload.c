@@ -49,14 +49,13 @@ enum {
     COPIES_LOOK_SHORTEST_MS = 250, /* less and less often: in a large process it is a millisecond */
     COPIES_LOOK_LONGEST_MS = 64000,
     STATE_BYTES = 4096,
-    DIR_BYTES = 4096,
     HOOK_LEVEL_BYTES = 32,
 };
 
 _Atomic bool preload_off;
 _Atomic unsigned preload_incarnation;
 static _Atomic(struct process_state *) state_page;
-static char settings_dir[DIR_BYTES];
+static struct session_folders settings_folders;
 static struct settings settings;
 static bool session_is_left_out; /* no word of it in the environment */
 static _Atomic bool settings_are_read;
@@ -69,9 +68,7 @@ int InitializeInjection(void);
 static void read_settings(void)
 {
     settings_read(&settings);
-    if (settings.dir && strlen(settings.dir) < sizeof settings_dir)
-        strcpy(settings_dir, settings.dir);
-    settings.dir = *settings_dir ? settings_dir : NULL;
+    session_folders_keep(&settings_folders, &settings);
     session_is_left_out = !getenv(SETTING_DIR);
     atomic_store_explicit(&settings_are_read, true, memory_order_release);
 }
@@ -322,9 +319,10 @@ static bool start(const sigset_t *mask)
         return wait_for_trace(state); /* once leaving, nothing opens again */
     host_mask = *mask;
     if (session_is_left_out && !settings.dir)
-        session_search(&settings, settings_dir, sizeof settings_dir);
+        session_search(&settings, &settings_folders);
     configure_timing();
     trace_writer_redact_arguments(settings.redact_args);
+    trace_writer_use_ring(settings.ring);
     bool wanted = !settings.disable && settings.dir;
     if (!wanted || !trace_writer_open(settings.dir)) {
         if (wanted)

@@ -42,7 +42,22 @@ static const char *value_in(const char *name, const void *context)
     return NULL;
 }
 
-static bool take_settings_of(int pid, char *memory, struct settings *settings, char *dir, size_t size)
+static bool keep(char *copy, const char **text)
+{
+    bool fits = *text && strlen(*text) < SESSION_FOLDER_BYTES;
+    *text = fits ? strcpy(copy, *text) : NULL;
+    return fits;
+}
+
+bool session_folders_keep(struct session_folders *folders, struct settings *settings)
+{
+    if (!keep(folders->dir, &settings->dir))
+        return false;
+    keep(folders->ring, &settings->ring);
+    return true;
+}
+
+static bool take_settings_of(int pid, char *memory, struct settings *settings, struct session_folders *folders)
 {
     char path[64];
     struct settings found;
@@ -50,14 +65,13 @@ static bool take_settings_of(int pid, char *memory, struct settings *settings, c
     struct environment_block block = {memory, proc_file_read(path, memory, ENVIRONMENT_BYTES - 1)};
     memory[block.bytes] = '\0';
     settings_read_from(&found, value_in, &block);
-    if (!found.dir || strlen(found.dir) >= size)
+    if (!session_folders_keep(folders, &found))
         return false;
     *settings = found;
-    settings->dir = strcpy(dir, found.dir);
     return true;
 }
 
-bool session_search(struct settings *settings, char *dir, size_t size)
+bool session_search(struct settings *settings, struct session_folders *folders)
 {
     char *memory =
         mmap(NULL, ENVIRONMENT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -66,7 +80,7 @@ bool session_search(struct settings *settings, char *dir, size_t size)
     bool found = false;
     int pid = (int)getppid();
     for (int i = 0; i < ANCESTORS_MOST && pid > 0 && !found; i++) {
-        found = take_settings_of(pid, memory, settings, dir, size);
+        found = take_settings_of(pid, memory, settings, folders);
         pid = parent_of(pid);
     }
     munmap(memory, ENVIRONMENT_BYTES);

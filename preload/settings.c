@@ -14,6 +14,7 @@ static const struct setting settings_rows[] = {
     {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
     {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "take the functions that a program looks up by name, too; off takes only those it is linked to", NULL},
     {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
+    {SETTING_RING,         SETTING_PATH,   "",     0, 0,      "folder of rings in shared memory that a collector empties, as record sets it; without it traces are files", NULL},
     {SETTING_TIMING,       SETTING_SWITCH, "on",   0, 0,      "time kernels with CUPTI; off records shapes only", NULL},
 };
 /* clang-format on */
@@ -99,10 +100,11 @@ int settings_choice(const struct setting *row, const char *text, bool *understoo
 void settings_read_from(struct settings *settings, const char *(*value_of)(const char *name, const void *context),
                         const void *context)
 {
-    const char *dir = value_of(SETTING_DIR, context);
+    const char *dir = value_of(SETTING_DIR, context), *ring = value_of(SETTING_RING, context);
     const struct setting *disable = settings_find(SETTING_DISABLE), *timing = settings_find(SETTING_TIMING),
                          *exit_wait = settings_find(SETTING_EXIT_WAIT_MS), *join = settings_find(SETTING_JOIN);
     settings->dir = dir && *dir == '/' ? dir : NULL;
+    settings->ring = ring && *ring == '/' ? ring : NULL;
     settings->disable = settings_switch(disable, value_of(SETTING_DISABLE, context), NULL);
     settings->redact_args =
         settings_switch(settings_find(SETTING_REDACT_ARGS), value_of(SETTING_REDACT_ARGS, context), NULL);

@@ -15,6 +15,7 @@
 #define SETTING_JOIN         "ROOFTAP_JOIN"
 #define SETTING_LOOKUP       "ROOFTAP_LOOKUP"
 #define SETTING_REDACT_ARGS  "ROOFTAP_REDACT_ARGS"
+#define SETTING_RING         "ROOFTAP_RING"
 
 enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE };
 enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
@@ -33,7 +34,8 @@ const struct setting *settings_table(size_t *count);
 const struct setting *settings_find(const char *variable);
 
 struct settings {
-    const char *dir; /* absolute folder of the session, points into the environment; NULL: record nothing */
+    const char *dir;  /* absolute folder of the session, points into the environment; NULL: record nothing */
+    const char *ring; /* absolute folder of rings that somebody empties, points there too; NULL: record into files */
     bool disable;
     bool timing;
     bool redact_args;

@@ -18,6 +18,7 @@
 #define TRACE_BLOCK_BYTES 65536u
 #define TRACE_HEADER_BYTES 128u
 #define TRACE_FILE_SUFFIX ".trace"
+#define TRACE_MORE_SUFFIX ".more.trace" /* of the file in which a process goes on whose collector is gone */
 #define TRACE_CLOCKS_FILE "gpu.clocks" /* in a session folder, written beside the run: no process, CLOCKS records */
 
 #define TRACE_UNKNOWN (-1) /* of every signed field that has no unknown of its own */
@@ -33,6 +34,7 @@ enum trace_block_state {
     TRACE_BLOCK_FREE = 0,   /* reserved ahead, holds nothing */
     TRACE_BLOCK_OPEN = 1,   /* being written: read up to the first record whose commit word does not fit */
     TRACE_BLOCK_SEALED = 2, /* used_bytes and checksum hold */
+    TRACE_BLOCK_DRAINED = 3, /* since 1.4, in a ring: the collector has a copy; free to a reader */
 };
 
 enum trace_clock {
@@ -57,7 +59,9 @@ struct trace_block_header {
     uint64_t anchor_ticks;        /* when the block was taken into use, on both clocks */
     uint64_t anchor_realtime_ns;
     uint64_t checksum;            /* sealed: trace_checksum() over the block up to used_bytes, this field and state as 0 */
-    uint64_t reserved[5];
+    uint64_t sealed_blocks;       /* since 1.4, in the first slots block of a ring, else 0; atomic: blocks sealed so far */
+    uint64_t pid_namespace;       /* since 1.4, there too: inode of /proc/self/ns/pid, in which pid is meant; 0: not known */
+    uint64_t reserved[3];
 };
 
 /* Every record starts with this word, stored last and with release order: a record whose commit word does not equal
@@ -156,6 +160,7 @@ enum trace_note_code {
     TRACE_NOTE_ESCAPED = 9,        /* value: functions; text: which the program got by name that launch unseen */
     TRACE_NOTE_GRAPH_NODES = 10,   /* since 1.3: value: nodes, 0: all; text: why they are not followed */
     TRACE_NOTE_BLAS = 11,          /* since 1.4: value: files of cuBLAS and cuBLASLt in the process, negative: not known; text: paths of those, a line each, that nothing was called of; the last note holds */
+    TRACE_NOTE_RING = 12,          /* since 1.4: value: errno or 0; text: what became of the ring: it can't grow, its collector is gone */
 };
 
 struct trace_note {

@@ -195,12 +195,15 @@ static bool make_path(struct trace_file *file, const char *folder, const char *n
     return false;
 }
 
-bool trace_file_create(struct trace_file *file, const char *folder, const char *name)
+bool trace_file_create(struct trace_file *file, const char *folder, const char *name, uint64_t most_bytes)
 {
     memset(file, 0, sizeof *file);
     struct rlimit limit;
     bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     file->window_bytes = limited ? window_bytes_limited : window_bytes_free;
+    file->most_bytes = most_bytes;
+    if (most_bytes && most_bytes < file->window_bytes)
+        file->window_bytes = most_bytes;
     if (!make_path(file, folder, name))
         return false;
     int fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -235,7 +238,7 @@ bool trace_file_publish(struct trace_file *file)
 
 unsigned char *trace_file_grow(struct trace_file *file, uint64_t bytes)
 {
-    if (over_size_limit(file->bytes + bytes)) {
+    if (over_size_limit(file->bytes + bytes) || (file->most_bytes && file->bytes + bytes > file->most_bytes)) {
         errno = EFBIG;
         return NULL;
     }
@@ -255,6 +258,15 @@ unsigned char *trace_file_grow(struct trace_file *file, uint64_t bytes)
     file->bytes += bytes;
     file->window_used += bytes;
     return address;
+}
+
+bool trace_file_holds(const struct trace_file *file, const void *address)
+{
+    const unsigned char *p = address;
+    for (uint32_t i = 0; i < file->windows; i++)
+        if (p >= file->window[i].address && p < file->window[i].address + file->window[i].bytes)
+            return true;
+    return false;
 }
 
 void trace_file_forget(void *address, uint64_t bytes)

@@ -96,7 +96,7 @@ static bool is_zero(const void *memory, size_t bytes)
 static bool header_holds(const struct trace_block_header *header)
 {
     return header->magic == TRACE_MAGIC && header->version_major == TRACE_VERSION_MAJOR &&
-           header->block_bytes == TRACE_BLOCK_BYTES && header->state <= TRACE_BLOCK_SEALED &&
+           header->block_bytes == TRACE_BLOCK_BYTES && header->state <= TRACE_BLOCK_DRAINED &&
            (header->kind == TRACE_BLOCK_RECORDS || header->kind == TRACE_BLOCK_SLOTS);
 }
 
@@ -123,7 +123,7 @@ static enum block_verdict judge_block(struct trace_reader *reader, size_t have)
         return BLOCK_FREE; /* space that was allocated ahead, or whose header was being written: magic comes last */
     if (have < sizeof *header || !header_holds(header))
         return BLOCK_DAMAGED;
-    if (header->state == TRACE_BLOCK_FREE)
+    if (header->state == TRACE_BLOCK_FREE || header->state == TRACE_BLOCK_DRAINED)
         return BLOCK_FREE;
     if (header->kind == TRACE_BLOCK_SLOTS)
         return BLOCK_SLOTS;
@@ -392,7 +392,7 @@ static bool check_first(struct trace_reader *reader, const char *name, struct tr
         say(error,
             "%s: damaged first block header: version %u.%u, block size %u, kind %u, state %u; expected %u.x, %u, 1 or "
             "2, "
-            "0 to 2; record again",
+            "0 to 3; record again",
             name, header->version_major, header->version_minor, header->block_bytes, header->kind, header->state,
             TRACE_VERSION_MAJOR, TRACE_BLOCK_BYTES);
     else

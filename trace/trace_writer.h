@@ -23,6 +23,10 @@ bool trace_writer_open(const char *folder);
 /* For the next trace_writer_open(): the PROCESS record has the program's name and "[redacted]" in place of its arguments. */
 void trace_writer_redact_arguments(bool redact);
 
+/* For the next trace_writer_open(): the trace begins in a ring in this folder, see ring_control.h, that a collector empties; a
+ * file in the session's folder follows if the collector dies, and takes its place where the ring can't be used. NULL: no ring. */
+void trace_writer_use_ring(const char *folder);
+
 /* True in the process that opened, false in a forked child and before trace_writer_open(). One load. */
 bool trace_writer_is_open(void);
 

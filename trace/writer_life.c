@@ -22,11 +22,6 @@
 #endif
 
 enum {
-    READY_LEAST = 32,          /* 2 MiB: about 30 000 calls until the helper comes back */
-    READY_MOST = 2048,         /* 128 MiB: a burst of CUPTI's buffers */
-    GROW_BLOCKS = 64,          /* per step, so that the first of many is ready soon */
-    REFUSED_TIMES = 8,         /* what is kept ready grows by that once too little was */
-    TENDS_UNTIL_LESS = 1024,   /* without demand before fewer blocks are kept ready */
     TENDS_PER_SWEEP = 256,     /* between looks for threads that ended unseen */
     THREADS_LEAST = 128,       /* prepared ahead */
     END_TRIES = 8,             /* of a millisecond each, for the helper to let go */
@@ -35,12 +30,6 @@ enum {
 
 /* Of this address space's last open, the parent's included: only to unmap what a child inherited. */
 static struct writer *last_writer;
-
-static void *map_zeros(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
 
 /* ---- the gate ---- */
 
@@ -160,80 +149,7 @@ static bool write_process(struct writer *writer, struct trace_thread *thread)
     return true;
 }
 
-/* ---- keeping things ready ---- */
-
-static bool add_thread_states(struct writer *writer)
-{
-    struct trace_thread *threads = map_zeros(SLOTS_PER_BLOCK * sizeof *threads);
-    if (threads) /* what threads don't use of their states costs no memory only in small pages */
-        madvise(threads, SLOTS_PER_BLOCK * sizeof *threads, MADV_NOHUGEPAGE);
-    unsigned char *block = threads ? trace_file_grow(&writer->file, TRACE_BLOCK_BYTES) : NULL;
-    if (!block) {
-        int why = errno;
-        if (threads)
-            munmap(threads, SLOTS_PER_BLOCK * sizeof *threads);
-        errno = why;
-        return false;
-    }
-    block_format(writer, block, TRACE_BLOCK_SLOTS);
-    if (!writer->counters)
-        writer->counters = (struct trace_counters *)(void *)(block + TRACE_HEADER_BYTES);
-    thread_pool_add(writer, block, threads);
-    return true;
-}
-
-static bool add_blocks(struct writer *writer, uint64_t count)
-{
-    unsigned char *first = trace_file_grow(&writer->file, count * TRACE_BLOCK_BYTES);
-    if (!first)
-        return false;
-    for (uint64_t i = 0; i < count; i++) {
-        block_format(writer, first + i * TRACE_BLOCK_BYTES, TRACE_BLOCK_RECORDS);
-        block_queue_push(&writer->ready, first + i * TRACE_BLOCK_BYTES);
-    }
-    return true;
-}
-
-/* A demand that takes half of what is ready between two visits doubles it. One that was not met was larger than what was
- * taken tells: short-lived threads take a block each, and come by the hundred. */
-static uint64_t follow_demand(struct writer *writer)
-{
-    uint64_t sequence = __atomic_load_n(&writer->sequence, __ATOMIC_RELAXED);
-    uint64_t taken = sequence - writer->sequence_seen;
-    writer->sequence_seen = sequence;
-    writer->idle_tends = taken ? 0 : writer->idle_tends + 1;
-    uint64_t refusals = __atomic_load_n(&writer->refusals, __ATOMIC_RELAXED);
-    uint64_t factor = refusals != writer->refusals_seen ? REFUSED_TIMES : taken * 2 > writer->ready_target ? 2 : 1;
-    writer->refusals_seen = refusals;
-    writer->ready_target = writer->ready_target * factor < READY_MOST ? writer->ready_target * factor : READY_MOST;
-    if (writer->idle_tends >= TENDS_UNTIL_LESS && writer->ready_target > READY_LEAST) {
-        writer->ready_target /= 2;
-        writer->idle_tends = 0;
-    }
-    return taken;
-}
-
-static bool fill_up(struct writer *writer)
-{
-    uint64_t ready = block_queue_count(&writer->ready);
-    while (ready + writer->ready_target / 4 <= writer->ready_target) {
-        uint64_t missing = writer->ready_target - ready;
-        uint64_t step = missing < GROW_BLOCKS ? missing : GROW_BLOCKS;
-        if (!add_blocks(writer, step))
-            return false;
-        ready += step;
-    }
-    return true;
-}
-
-static void seal_full(struct writer *writer)
-{
-    unsigned char *block;
-    while ((block = block_queue_pop(&writer->full))) {
-        block_seal(block);
-        trace_file_forget(block, TRACE_BLOCK_BYTES);
-    }
-}
+/* ---- tending ---- */
 
 static void go_on_in(struct trace_thread *thread, unsigned char *block)
 {
@@ -264,6 +180,25 @@ static void note_growth_failure(struct writer *writer)
     writer->growth_noted = true;
 }
 
+/* Where there is no room the drops tell the same. */
+static void note_ring(struct writer *writer)
+{
+    struct trace_thread *thread = writer->ring_news ? trace_thread_get() : NULL;
+    if (!thread || (thread->position + 1024 > TRACE_BLOCK_BYTES && !block_queue_count(&writer->ready)))
+        return;
+    char why[128];
+    if (writer->ring_news & RING_NEWS_FULL)
+        trace_note(thread, TRACE_NOTE_RING, writer->ring_errno,
+                   "the ring in shared memory can't grow beyond %llu KiB: %s; what finds it full is counted, not kept",
+                   (unsigned long long)(writer->file.bytes / 1024), strerror_r(writer->ring_errno, why, sizeof why));
+    if (writer->ring_news & RING_NEWS_ALONE)
+        trace_note(
+            thread, TRACE_NOTE_RING, 0,
+            "the collector did not answer for %d ms: what the ring has no room for is in the file *" TRACE_MORE_SUFFIX,
+            RING_STALE_MS);
+    writer->ring_news = 0;
+}
+
 static void measure_rate(struct writer *writer)
 {
     uint64_t ns = clock_monotonic_ns() - writer->open_monotonic_ns;
@@ -286,13 +221,16 @@ static void tending_end(struct writer *writer)
 
 static bool tend(struct writer *writer)
 {
-    seal_full(writer);
-    uint64_t ready_before = writer->ready_target, taken = follow_demand(writer);
+    block_supply_seal(writer);
+    block_supply_watch(writer);
+    uint64_t ready_before = writer->ready_target, taken = block_supply_follow_demand(writer);
     bool short_of_threads =
         __atomic_load_n(&writer->free_count, __ATOMIC_RELAXED) < THREADS_LEAST && writer->slot_blocks < SLOT_BLOCKS;
-    if (!writer->growth_errno && (!fill_up(writer) || (short_of_threads && !add_thread_states(writer))))
+    if (!writer->growth_errno &&
+        (!block_supply_fill(writer) || (short_of_threads && !block_supply_add_threads(writer))))
         writer->growth_errno = errno ? errno : EIO;
     note_growth_failure(writer);
+    note_ring(writer);
     name_table_tend(&writer->names);
     measure_rate(writer);
     if (++writer->tends % TENDS_PER_SWEEP == 0)
@@ -328,6 +266,9 @@ static void drop_inherited(void)
         munmap(old->threads[i], SLOTS_PER_BLOCK * sizeof *old->threads[i]);
     name_table_free(&old->names);
     trace_file_unmap(&old->file);
+    trace_file_unmap(&old->more);
+    if (old->control)
+        ring_control_unmap(old->control);
     munmap(old, sizeof *old);
 }
 
@@ -339,24 +280,36 @@ static void free_unopened(struct writer *writer)
     for (uint32_t i = 0; i < writer->slot_blocks; i++)
         munmap(writer->threads[i], SLOTS_PER_BLOCK * sizeof *writer->threads[i]);
     name_table_free(&writer->names);
+    if (writer->control)
+        ring_control_unmap(writer->control);
     munmap(writer, sizeof *writer);
     writer_tls.thread = NULL;
     errno = why;
 }
 
+static char ring_folder[PATH_MAX]; /* "": none */
+
+void trace_writer_use_ring(const char *folder)
+{
+    snprintf(ring_folder, sizeof ring_folder, "%s", folder && strlen(folder) < sizeof ring_folder ? folder : "");
+}
+
 static bool prepare_file(struct writer *writer, const char *folder)
 {
     uint64_t identity[3] = {writer->pid, process_start(), random_word(writer)};
-    char name[96];
+    char name[sizeof writer->stem + sizeof TRACE_FILE_SUFFIX];
     writer->incarnation = trace_hash(identity, sizeof identity);
-    snprintf(name, sizeof name, "%u-%llu-%016llx" TRACE_FILE_SUFFIX, writer->pid, (unsigned long long)identity[1],
+    snprintf(writer->stem, sizeof writer->stem, "%u-%llu-%016llx", writer->pid, (unsigned long long)identity[1],
              (unsigned long long)identity[2]);
-    return trace_file_create(&writer->file, folder, name);
+    snprintf(name, sizeof name, "%s" TRACE_FILE_SUFFIX, writer->stem);
+    return writer->control
+               ? trace_file_create(&writer->file, ring_folder, name, block_supply_ring_most(writer->control))
+               : trace_file_create(&writer->file, folder, name, 0);
 }
 
 static bool prepare_blocks(struct writer *writer)
 {
-    if (!add_thread_states(writer) || !add_blocks(writer, READY_LEAST + 1))
+    if (!block_supply_add_threads(writer) || !block_supply_begin(writer))
         return false;
     writer->spare = block_queue_pop(&writer->ready);
     name_table_tend(&writer->names);
@@ -364,22 +317,29 @@ static bool prepare_blocks(struct writer *writer)
     return thread && write_process(writer, thread);
 }
 
-static struct writer *make_writer(const char *folder)
+/* CONTROL: of a ring, NULL: a file in FOLDER. It is the writer's, also where that can't be made. */
+static struct writer *make_writer(const char *folder, struct ring_control *control)
 {
     struct writer *writer = map_zeros(sizeof *writer);
-    if (!writer)
+    if (!writer) {
+        if (control)
+            ring_control_unmap(control);
         return NULL;
+    }
     clock_choose();
     writer->pid = (uint32_t)getpid();
     writer->clock = clock_in_use;
     writer->ticks_per_second = clock_ticks_per_second();
-    writer->ready_target = READY_LEAST;
+    writer->control = control;
+    snprintf(writer->folder, sizeof writer->folder, "%s", folder);
     writer->open_ticks = clock_ticks();
     writer->open_monotonic_ns = clock_monotonic_ns();
     block_queue_init(&writer->ready, writer->ready_cells, READY_BLOCKS);
     block_queue_init(&writer->full, writer->full_cells, FULL_BLOCKS);
     if (!prepare_file(writer, folder)) {
         int why = errno;
+        if (control)
+            ring_control_unmap(control);
         munmap(writer, sizeof *writer);
         errno = why;
         return NULL;
@@ -387,6 +347,18 @@ static struct writer *make_writer(const char *folder)
     if (prepare_blocks(writer) && trace_file_publish(&writer->file))
         return writer;
     free_unopened(writer);
+    return NULL;
+}
+
+/* A ring that nobody empties, that is another session's, or that has no room is no place to begin: then a file, as without
+ * one. */
+static struct writer *make_in_ring(const char *folder)
+{
+    struct ring_control *control = *ring_folder ? ring_control_map(ring_folder) : NULL;
+    if (control && ring_control_is_fresh(control) && control->folder_id == ring_control_folder_id(folder))
+        return make_writer(folder, control);
+    if (control)
+        ring_control_unmap(control);
     return NULL;
 }
 
@@ -399,7 +371,9 @@ static bool open_locked(struct writer_gate *gate, const char *folder)
         errno = EAGAIN;
         return false;
     }
-    struct writer *writer = make_writer(folder);
+    struct writer *writer = make_in_ring(folder);
+    if (!writer)
+        writer = make_writer(folder, NULL);
     if (!writer)
         return false;
     gate->writer = last_writer = writer;
@@ -449,10 +423,11 @@ static void make_room_to_end(struct writer *writer, struct trace_thread *thread)
         return;
     unsigned char *block = block_queue_pop(&writer->ready);
     if (!block && tending_begin_soon(writer)) {
-        block = writer->growth_errno ? NULL : trace_file_grow(&writer->file, TRACE_BLOCK_BYTES);
-        if (block) {
+        block_supply_watch(writer); /* the collector may just have made room */
+        block = block_queue_pop(&writer->ready);
+        if (!block && !writer->growth_errno && (block = block_supply_grow(writer, TRACE_BLOCK_BYTES)))
             block_format(writer, block, TRACE_BLOCK_RECORDS);
-        } else {
+        if (!block) {
             block = writer->spare;
             writer->spare = NULL;
         }
@@ -481,7 +456,7 @@ void trace_writer_end(void)
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         thread->busy = 0;
         if (tending_begin(writer)) { /* else the helper is at it: it seals, or the blocks are read as open ones */
-            seal_full(writer);
+            block_supply_seal(writer);
             tending_end(writer);
         }
     }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of a fixed length, ended by zeros: writing one again asks for no room on the disk. */
+#include "trace/losses.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_BYTES = LOSS_BYTES * LOSS_SLOTS };
+
+static int open_file(const char *folder, int flags)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/" TRACE_LOSSES_FILE, folder) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+}
+
+static bool put(int fd, const void *bytes, size_t size, off_t at)
+{
+    ssize_t wrote = pwrite(fd, bytes, size, at);
+    int why = wrote < 0 ? errno : ENOSPC;
+    close(fd);
+    errno = why;
+    return wrote == (ssize_t)size;
+}
+
+bool losses_make(const char *folder)
+{
+    static const char zeros[FILE_BYTES];
+    int fd = open_file(folder, O_WRONLY | O_CREAT | O_EXCL);
+    return fd >= 0 && put(fd, zeros, sizeof zeros, 0);
+}
+
+bool losses_set(const char *folder, unsigned index, const struct loss *loss)
+{
+    char text[LOSS_BYTES] = "";
+    snprintf(text, sizeof text, "%s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", loss->name,
+             loss->error, loss->first_realtime_ns, loss->last_realtime_ns, loss->blocks, loss->records);
+    int fd = open_file(folder, O_WRONLY);
+    return fd >= 0 && put(fd, text, sizeof text, (off_t)index * LOSS_BYTES);
+}
+
+static bool understand(const char *slot, struct loss *loss)
+{
+    char text[LOSS_BYTES + 1], *end;
+    memcpy(text, slot, LOSS_BYTES);
+    text[LOSS_BYTES] = '\0';
+    char *blank = strchr(text, ' ');
+    if (!blank || blank == text || blank - text >= LOSS_NAME_BYTES)
+        return false;
+    *blank = '\0';
+    strcpy(loss->name, text);
+    int64_t *const numbers[] = {&loss->error, &loss->first_realtime_ns, &loss->last_realtime_ns, &loss->blocks,
+                                &loss->records};
+    end = blank + 1;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        *numbers[i] = strtoll(end, &end, 10);
+        if (*numbers[i] < 0)
+            return false;
+    }
+    return *end == '\n' && loss->error > 0 && loss->error < 4096;
+}
+
+size_t losses_read(const char *folder, struct loss losses[LOSS_SLOTS])
+{
+    char slots[FILE_BYTES];
+    size_t count = 0;
+    int fd = open_file(folder, O_RDONLY);
+    if (fd < 0)
+        return 0;
+    ssize_t bytes = pread(fd, slots, sizeof slots, 0);
+    close(fd);
+    for (ssize_t at = 0; at + LOSS_BYTES <= bytes; at += LOSS_BYTES)
+        count += understand(slots + at, &losses[count]);
+    return count;
+}
