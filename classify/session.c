@@ -50,6 +50,7 @@ static const struct {
     [TRACE_NOTE_ESCAPED]    = {"escaped",    true},
     [TRACE_NOTE_GRAPH_NODES] = {"graph_nodes", true},
     [TRACE_NOTE_BLAS]       = {"blas",       false}, /* said with the process where it matters */
+    [TRACE_NOTE_RING]       = {"ring",       false},
 };
 /* clang-format on */
 

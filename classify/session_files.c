@@ -14,7 +14,10 @@
 #include "classify/hidden_shapes.h"
 #include "classify/kernel_families.h"
 #include "classify/regular_file.h"
+#include "trace/losses.h"
 #include "trace/refusals.h"
+#include "trace/ring_control.h"
+#include "trace/ring_snapshot.h"
 
 /* ---- processes ---- */
 
@@ -241,14 +244,18 @@ static bool refuse_known(struct session_merge *merge, const char *path, uint64_t
     return true;
 }
 
-static void read_trace(struct session_merge *merge, const char *path)
+/* PATH, and what RING holds of the same process and MORE, where there is such. */
+static void read_trace(struct session_merge *merge, const char *path, const struct ring_snapshot *ring,
+                       const char *more)
 {
     struct session *session = merge->session;
     const char *slash = strrchr(path, '/');
     const char *file = slash ? slash + 1 : path;
     struct trace_error error = {0};
     session->trace_count++;
-    struct trace_reader *reader = trace_reader_open(path, &error);
+    struct trace_reader *reader = ring->bytes || more
+                                      ? trace_reader_open_parts(path, ring->blocks, ring->bytes, more, &error)
+                                      : trace_reader_open(path, &error);
     if (!reader) {
         if (is_blank(path)) {
             add_process(session, file)->stats.cut_short = true;
@@ -272,7 +279,8 @@ static void read_trace(struct session_merge *merge, const char *path)
     if (!refuse_known(merge, path, id)) {
         struct session_process *process = add_process(session, file);
         const struct session_info *info = &session->info;
-        fill_process(process, &join, reader, block_pid, info->present && info->end == SESSION_END_UNKNOWN);
+        fill_process(process, &join, reader, block_pid,
+                     ring->bytes || (info->present && info->end == SESSION_END_UNKNOWN));
         session_merge_add(merge, &join, process->timing == SESSION_TIMING_ON || join.kernels);
         add_process_coverage(&session->coverage, process, &join);
     }
@@ -291,20 +299,133 @@ static int choose_trace(const struct dirent *entry)
     return is_trace_name(entry->d_name);
 }
 
+static void write_time(char *text, size_t size, int64_t realtime_ns)
+{
+    time_t at = (time_t)(realtime_ns / 1000000000);
+    struct tm utc;
+    *text = '\0';
+    if (gmtime_r(&at, &utc))
+        strftime(text, size, "%FT%TZ", &utc);
+}
+
 static void read_refusals(struct session *session, const char *folder)
 {
     struct refusal refusals[REFUSAL_SLOTS];
     size_t count = refusals_read(folder, refusals);
     for (size_t i = 0; i < count; i++) {
         struct trace_error error = {0};
-        time_t at = (time_t)(refusals[i].realtime_ns / 1000000000);
-        struct tm utc;
-        char when[32] = "";
-        if (gmtime_r(&at, &utc))
-            strftime(when, sizeof when, "%FT%TZ", &utc);
+        char when[32];
+        write_time(when, sizeof when, refusals[i].realtime_ns);
         snprintf(error.text, sizeof error.text, "process %lld was not recorded: it could make no trace here at %s: %s",
                  (long long)refusals[i].pid, when, strerror((int)refusals[i].error));
         add_bad_file(session, &error);
+    }
+}
+
+/* ---- parts of one process ---- */
+
+struct name_list {
+    char **names;
+    size_t count, capacity;
+};
+
+/* Of <stem>.trace and <stem>.more.trace, once. */
+static void add_stem(struct name_list *stems, const char *file)
+{
+    static const char *const suffixes[] = {TRACE_MORE_SUFFIX, TRACE_FILE_SUFFIX};
+    size_t length = strlen(file);
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        size_t suffix = strlen(suffixes[i]);
+        if (length <= suffix || strcmp(file + length - suffix, suffixes[i]) != 0)
+            continue;
+        stems->names = allocate_grow(stems->names, stems->count, &stems->capacity, sizeof *stems->names);
+        char *stem = allocate_text(file);
+        stem[length - suffix] = '\0';
+        stems->names[stems->count++] = stem;
+        return;
+    }
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Those whose file the collector has not made yet, or no more. */
+static void add_ring_stems(struct name_list *stems, const char *ring)
+{
+    struct dirent **entries;
+    int count = scandir(ring, &entries, choose_trace, NULL);
+    for (int i = 0; i < count; i++) {
+        add_stem(stems, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+}
+
+static char *path_of(const char *folder, const char *stem, const char *suffix)
+{
+    char *path = allocate(strlen(folder) + strlen(stem) + strlen(suffix) + 2, 1);
+    sprintf(path, "%s/%s%s", folder, stem, suffix);
+    return path;
+}
+
+/* The ring before the file: what is taken out of the one meanwhile is in the other. */
+static void read_process(struct session_merge *merge, const char *folder, const char *ring_folder, const char *stem)
+{
+    struct ring_snapshot ring = {0};
+    struct stat status;
+    char *name = path_of("", stem, TRACE_FILE_SUFFIX), *path = path_of(folder, stem, TRACE_FILE_SUFFIX);
+    char *more = path_of(folder, stem, TRACE_MORE_SUFFIX);
+    if (ring_folder)
+        ring_snapshot_read(&ring, ring_folder, name + 1);
+    read_trace(merge, path, &ring, stat(more, &status) == 0 ? more : NULL);
+    ring_snapshot_free(&ring);
+    free(name);
+    free(path);
+    free(more);
+}
+
+/* Takes STEMS; returns how many processes there are. */
+static int read_processes(struct session_merge *merge, const char *folder, struct name_list *stems)
+{
+    const char *ring = merge->session->info.ring;
+    if (ring && !ring_control_is_own_folder(ring))
+        ring = NULL; /* gone, as it should be in the end; or a stranger's, of whom nothing is read */
+    if (ring)
+        add_ring_stems(stems, ring);
+    if (stems->count)
+        qsort(stems->names, stems->count, sizeof *stems->names, by_name);
+    int count = 0;
+    for (size_t i = 0; i < stems->count; i++)
+        if (i == 0 || strcmp(stems->names[i], stems->names[i - 1]) != 0) {
+            read_process(merge, folder, ring, stems->names[i]);
+            count++;
+        }
+    for (size_t i = 0; i < stems->count; i++)
+        free(stems->names[i]);
+    free(stems->names);
+    return count;
+}
+
+/* What the collector took and could not keep. */
+static void read_losses(struct session *session, const char *folder)
+{
+    struct loss losses[LOSS_SLOTS];
+    size_t count = losses_read(folder, losses);
+    for (size_t i = 0; i < count; i++) {
+        const struct loss *loss = &losses[i];
+        struct trace_error error = {0};
+        char first[32], last[32];
+        write_time(first, sizeof first, loss->first_realtime_ns);
+        write_time(last, sizeof last, loss->last_realtime_ns);
+        snprintf(error.text, sizeof error.text,
+                 "%s: %lld records (%lld blocks of 64 KiB) are lost that could not be written from %s to %s: %s",
+                 loss->name, (long long)loss->records, (long long)loss->blocks, first, last,
+                 strerror((int)loss->error));
+        add_bad_file(session, &error);
+        sum_add(&session->coverage.records_dropped, (uint64_t)loss->records);
     }
 }
 
@@ -317,14 +438,13 @@ static bool read_folder(struct session_merge *merge, const char *folder, struct 
                  folder, strerror(errno));
         return false;
     }
+    struct name_list stems = {0};
     for (int i = 0; i < count; i++) {
-        char *path = allocate(strlen(folder) + strlen(entries[i]->d_name) + 2, 1);
-        sprintf(path, "%s/%s", folder, entries[i]->d_name);
-        read_trace(merge, path);
-        free(path);
+        add_stem(&stems, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
+    count = read_processes(merge, folder, &stems);
     const struct session_info *info = &merge->session->info;
     if (!count && !info->command && !info->problem) { /* the launcher's file always tells the command */
         snprintf(error->text, sizeof error->text,
@@ -347,8 +467,10 @@ bool session_files_read(struct session_merge *merge, const char *path, struct se
         merge->session->info = session_info_read(path);
         merge->session->clocks = held_clock_read(path);
         read_refusals(merge->session, path);
-        return read_folder(merge, path, error);
+        bool good = read_folder(merge, path, error);
+        read_losses(merge->session, path);
+        return good;
     }
-    read_trace(merge, path);
+    read_trace(merge, path, &(struct ring_snapshot){0}, NULL);
     return true;
 }

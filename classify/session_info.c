@@ -117,6 +117,7 @@ struct session_info session_info_read(const char *folder)
     info.started_realtime_ns = integer_at(root, "started_realtime_ns");
     info.ended_realtime_ns = integer_at(root, "ended_realtime_ns");
     info.target_pid = integer_at(root, "target_pid");
+    info.ring = text_at(root, "ring");
     info.clocks_problem = text_at(json_object_get(root, "clocks"), "problem");
     read_end(&info, root);
     json_decref(root);
@@ -132,6 +133,7 @@ void session_info_free(struct session_info *info)
     free(info->host);
     free(info->kernel);
     free(info->simulate);
+    free(info->ring);
     free(info->clocks_problem);
     *info = (struct session_info){0};
 }

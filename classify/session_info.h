@@ -19,6 +19,7 @@ struct session_info {
     int64_t started_realtime_ns, ended_realtime_ns, target_pid; /* negative: not known */
     enum session_end end;
     int64_t end_value; /* exit status or signal number */
+    char *ring;        /* folder of rings in shared memory; NULL: none, or not known */
     char *
         clocks_problem; /* why the GPU's clocks were not noted, or not to the end; NULL: nothing to say, or not known */
 };

@@ -10,6 +10,7 @@
 
 #include "classify/gpu_specs.h"
 #include "cli/clock_sampler.h"
+#include "cli/collecting.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/gpu_names.h"
@@ -21,6 +22,7 @@
 #include "cli/sim_options.h"
 #include "cli/simulation.h"
 #include "cli/target.h"
+#include "collect/trace_sink.h"
 #include "preload/settings.h"
 #include "trace/refusals.h"
 #include "trace/trace.h"
@@ -33,6 +35,7 @@ struct record_options {
     const char *simulate_cuda;
     struct option_list sim_options;
     const char *timing;
+    const char *ring;
     bool no_clocks;
     bool strict;
     bool redact_args;
@@ -50,6 +53,7 @@ struct recording {
     bool program_found;
     struct environment environment;
     struct clock_sampler sampler;
+    struct collecting collecting;
     struct target target;
 };
 
@@ -106,7 +110,8 @@ static bool fill_environment(struct recording *recording)
     struct environment *environment = &recording->environment;
     const char *shim = recording->layout.shim;
     bool good = environment_copy(environment) && environment_set(environment, SETTING_DIR, recording->session.folder) &&
-                environment_append(environment, "LD_PRELOAD", shim);
+                environment_append(environment, "LD_PRELOAD", shim) &&
+                collecting_set_environment(&recording->collecting, environment);
     if (good && recording->options->timing)
         good = environment_set(environment, SETTING_TIMING, recording->options->timing);
     if (good && recording->options->audit)
@@ -131,7 +136,8 @@ static bool fill_environment(struct recording *recording)
            (environment_restore(environment, "LD_PRELOAD") && environment_restore(environment, "LD_AUDIT"));
 }
 
-/* The ROOFTAP_ variables as the target gets them, ROOFTAP_DIR left out: folders may be moved. */
+/* The ROOFTAP_ variables as the target gets them, ROOFTAP_DIR left out, since folders may be moved, and ROOFTAP_RING, which has
+ * a place of its own. */
 static json_t *settings_of(const struct environment *environment)
 {
     size_t count;
@@ -139,7 +145,7 @@ static json_t *settings_of(const struct environment *environment)
     json_t *values = json_object();
     for (size_t i = 0; i < count; i++) {
         const char *text = environment_get(environment, rows[i].variable);
-        if (strcmp(rows[i].variable, SETTING_DIR) != 0)
+        if (strcmp(rows[i].variable, SETTING_DIR) != 0 && strcmp(rows[i].variable, SETTING_RING) != 0)
             json_object_set_new(values, rows[i].variable, json_string(text && *text ? text : rows[i].default_text));
     }
     return values;
@@ -209,6 +215,7 @@ static bool prepare(struct recording *recording)
             return false;
         session_folder_add_file(session, SIMULATION_DEVICE_FILE);
     }
+    collecting_prepare(&recording->collecting, session, recording->options->ring, recording->options->quiet, COMMAND);
     recording->program_found = program_examine(&recording->program, recording->argv[0]);
     if (!fill_environment(recording) || !examine_target(recording))
         return false;
@@ -222,15 +229,19 @@ static bool prepare(struct recording *recording)
     bool begun = session_folder_begin(session, recording->argv, recording->target.pid,
                                       recording->gpu ? recording->gpu->key : NULL, settings, COMMAND);
     json_decref(settings);
-    if (!begun)
+    if (!begun) {
         target_cancel(&recording->target);
-    else if (!recording->options->no_clocks)
+        return false;
+    }
+    collecting_start(&recording->collecting, session, trace_sink_make(session->folder, false), COMMAND);
+    if (!recording->options->no_clocks)
         start_sampler(recording);
-    return begun;
+    return true;
 }
 
-static void tell_session(const struct session_folder *session)
+static void tell_session(const struct recording *recording)
 {
+    const struct session_folder *session = &recording->session;
     struct refusal refusals[REFUSAL_SLOTS];
     size_t count = refusals_read(session->folder, refusals);
     bool recorded = session_folder_has_trace(session);
@@ -238,6 +249,7 @@ static void tell_session(const struct session_folder *session)
         message_error(COMMAND, "process %lld%s could not be recorded: no trace could be made in '%s' (%s)",
                       (long long)refusals[0].pid, count > 1 ? " and others" : "", session->shown,
                       strerror((int)refusals[0].error));
+    collecting_tell(&recording->collecting, session, COMMAND);
     if (recorded)
         message_error(COMMAND, "the session is in %s; 'rooftap report %s' shows it", session->shown, session->shown);
     else if (!count)
@@ -262,27 +274,31 @@ static int run(struct recording *recording)
         message_error(COMMAND, "'%s' can't be run: %m", recording->argv[0]);
         clock_sampler_stop(&recording->sampler, false);
         clock_sampler_free(&recording->sampler);
+        collecting_cancel(&recording->collecting);
         session_folder_discard(&recording->session);
         return target_exec_status(error);
     }
     struct simulation_watch watch = {recording->layout.simulator_folder, COMMAND, false};
     int status = target_wait(&recording->target, recording->gpu ? simulation_watch : NULL, &watch);
+    collecting_finish(&recording->collecting, &recording->session);
     end_sampler(recording);
     end_refusals(&recording->session);
     bool ended = session_folder_end(&recording->session, status, COMMAND);
     if (ended && !recording->options->quiet) /* else the line about session.json is the one to act on */
-        tell_session(&recording->session);
+        tell_session(recording);
     session_folder_close(&recording->session);
     return target_pass_on(status);
 }
 
 static int record(const struct record_options *options, char **argv)
 {
-    struct recording recording = {.options = options, .argv = argv, .sampler = {.gate = -1}};
-    if (!check_settings() || !find_gpu(&recording) ||
+    struct recording recording = {
+        .options = options, .argv = argv, .sampler = {.gate = -1}, .collecting = {.collector = {.gate = -1}}};
+    if (!check_settings() || !collecting_check(options->ring, COMMAND) || !find_gpu(&recording) ||
         !session_folder_open(&recording.session, options->folder, COMMAND))
         return EXIT_USAGE;
     if (!prepare(&recording)) {
+        collecting_cancel(&recording.collecting);
         session_folder_discard(&recording.session);
         environment_free(&recording.environment);
         return EXIT_USAGE;
@@ -312,6 +328,7 @@ int cmd_record(int argc, char **argv)
         {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
         {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
         {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls of what was opened RTLD_DEEPBIND or looks functions up, by LD_AUDIT; cost below"},
+        {"ring",        0,  OPTION_TEXT,   &options.ring,        "SIZE|off",  "most shared memory that a process takes for what is not in the session folder yet (16M); off: it writes there itself"},
         {"no-clocks",   0,  OPTION_FLAG,   &options.no_clocks,   NULL,        "don't note the GPU's clocks beside the run (with NVML, from a process of its own)"},
         {"strict",      0,  OPTION_FLAG,   &options.strict,      NULL,        "don't run a COMMAND that can't be recorded (static, setuid, of another C library)"},
         {"redact-args", 0,  OPTION_FLAG,   &options.redact_args, NULL,        "keep the arguments of COMMAND and of its children out of the session"},

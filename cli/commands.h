@@ -14,6 +14,7 @@ extern const struct command command_table[];
 const struct command *command_find(const char *name);
 
 int cmd_record(int argc, char **argv);
+int cmd_collect(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_predict(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);

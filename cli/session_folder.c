@@ -298,6 +298,7 @@ bool session_folder_begin(struct session_folder *session, char **argv, pid_t pid
     json_object_set_new(session->document, "kernel", text_value(kernel));
     json_object_set_new(session->document, "started_realtime_ns", json_integer(realtime_ns()));
     json_object_set_new(session->document, "simulate", simulate ? json_string(simulate) : json_null());
+    json_object_set_new(session->document, "ring", session->ring ? json_string(session->ring) : json_null());
     json_object_set(session->document, "settings", settings);
     json_object_set_new(session->document, "target_pid", json_integer(pid));
     session->begun = save(session, command);

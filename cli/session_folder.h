@@ -17,8 +17,9 @@ struct session_folder {
     char shown[PATH_MAX];  /* as the user knows it */
     bool made;             /* the folder did not exist before */
     bool begun;            /* session.json is there */
-    const char *added[6];  /* names of other files that belong to it; discard removes them */
+    const char *added[8];  /* names of other files that belong to it; discard removes them */
     int lock;              /* of the folder, while this session uses it */
+    const char *ring;      /* set before begin: folder of rings in shared memory; NULL: none */
     bool redact_args;      /* set before begin: session.json has the command's name alone */
     json_t *document;
 };

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -56,6 +57,21 @@ static int open_folder(const char *folder)
         return -1;
     }
     return fd;
+}
+
+bool ring_control_is_own_folder(const char *folder)
+{
+    char start[64];
+    size_t length = (size_t)snprintf(start, sizeof start, RING_FOLDER_PREFIX "%u-", (unsigned)geteuid());
+    if (strncmp(folder, start, length) != 0 || strlen(folder) != length + RING_FOLDER_DIGITS ||
+        strspn(folder + length, "0123456789abcdef") != RING_FOLDER_DIGITS) {
+        errno = EPERM;
+        return false;
+    }
+    int fd = open_folder(folder);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 static int open_control(const char *folder, int flags)

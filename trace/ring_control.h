@@ -12,6 +12,7 @@
 #define RING_CONTROL_MAGIC 0x0a474e4952544652ull /* "RFTRING\n" */
 
 enum {
+    RING_FOLDER_DIGITS = 16, /* hexadecimal, behind the prefix and the user's number */
     RING_CONTROL_VERSION = 1,
     RING_CONTROL_BYTES = 4096,
     RING_BYTES_LEAST = 1 << 20,
@@ -32,6 +33,8 @@ struct ring_control {
 
 /* In FOLDER, with a heartbeat of now, for the session in SESSION_FOLDER. False with errno set. */
 bool ring_control_make(const char *folder, uint64_t ring_bytes, const char *session_folder);
+/* FOLDER is named as the launcher names such folders, and is this user's alone. */
+bool ring_control_is_own_folder(const char *folder);
 uint64_t ring_control_folder_id(const char *session_folder);
 /* FOLDER and its page must be this user's, and nobody else may have rights in them. NULL with errno set: EPERM if not so,
  * EPROTO for a page of another make. Keeps no descriptor. */

@@ -16,8 +16,20 @@
 #include "trace/record_types.h"
 
 enum {
+    PARTS_MOST = 3,
     SLOT_BLOCKS_READ = 64, /* as many as a writer makes: keeps memory constant whatever the file says */
     SLOTS_AT = TRACE_HEADER_BYTES + sizeof(struct trace_counters),
+};
+
+struct part {
+    const unsigned char *memory; /* NULL: a file */
+    size_t memory_bytes;
+    int fd;
+};
+
+struct slot_place {
+    uint32_t part;
+    uint64_t offset;
 };
 
 struct trace_reader {
@@ -28,17 +40,19 @@ struct trace_reader {
     /* Of each 8 bytes of the block: the content type of the good record that starts there, 0: none. */
     unsigned char content_at[TRACE_BLOCK_BYTES / 8];
     struct trace_signature older; /* what signature_at() makes of one of an older version */
-    const unsigned char *memory;  /* NULL: a file */
-    size_t memory_bytes;
-    int fd;
-    uint64_t next_block; /* file offset */
+    struct part part[PARTS_MOST];
+    uint32_t parts, at_part;
+    uint64_t *in_ring; /* sequences of blocks that the first part need not tell, sorted */
+    size_t in_ring_count;
+    uint64_t next_block; /* offset in the part */
     uint64_t this_block;
-    uint32_t position; /* of the next record; == limit: the block is done */
+    uint64_t bytes_before; /* of the parts before this one */
+    uint32_t position;     /* of the next record; == limit: the block is done */
     uint32_t limit;
     bool sealed; /* this block is, so a gap in it is damage */
     bool finished;
     struct trace_reader_stats stats;
-    uint64_t slot_block[SLOT_BLOCKS_READ];
+    struct slot_place slot_block[SLOT_BLOCKS_READ];
     size_t slot_blocks;
     struct trace_counters counters;
     struct trace_slot *slots;
@@ -58,18 +72,18 @@ static __attribute__((format(printf, 2, 3))) void say(struct trace_error *error,
 /* ---- bytes ---- */
 
 /* Up to a block from OFFSET on; what is missing is zero. Returns what there was; -1 with errno set. */
-static ssize_t read_at(struct trace_reader *reader, uint64_t offset, unsigned char *buffer)
+static ssize_t read_at(const struct part *part, uint64_t offset, unsigned char *buffer)
 {
     size_t have = 0;
-    if (reader->memory) {
-        if (offset < reader->memory_bytes) {
-            size_t left = reader->memory_bytes - offset;
+    if (part->memory) {
+        if (offset < part->memory_bytes) {
+            size_t left = part->memory_bytes - offset;
             have = left < TRACE_BLOCK_BYTES ? left : TRACE_BLOCK_BYTES;
-            memcpy(buffer, reader->memory + offset, have);
+            memcpy(buffer, part->memory + offset, have);
         }
     } else {
         while (have < TRACE_BLOCK_BYTES) {
-            ssize_t got = pread(reader->fd, buffer + have, TRACE_BLOCK_BYTES - have, (off_t)(offset + have));
+            ssize_t got = pread(part->fd, buffer + have, TRACE_BLOCK_BYTES - have, (off_t)(offset + have));
             if (got < 0 && errno == EINTR)
                 continue;
             if (got < 0)
@@ -93,7 +107,7 @@ static bool is_zero(const void *memory, size_t bytes)
     return bytes == 0 || (p[0] == 0 && memcmp(p, p + 1, bytes - 1) == 0);
 }
 
-static bool header_holds(const struct trace_block_header *header)
+bool trace_block_header_holds(const struct trace_block_header *header)
 {
     return header->magic == TRACE_MAGIC && header->version_major == TRACE_VERSION_MAJOR &&
            header->block_bytes == TRACE_BLOCK_BYTES && header->state <= TRACE_BLOCK_DRAINED &&
@@ -121,7 +135,7 @@ static enum block_verdict judge_block(struct trace_reader *reader, size_t have)
     const struct trace_block_header *header = &reader->block.header;
     if (header->magic == 0 && header->state == TRACE_BLOCK_FREE)
         return BLOCK_FREE; /* space that was allocated ahead, or whose header was being written: magic comes last */
-    if (have < sizeof *header || !header_holds(header))
+    if (have < sizeof *header || !trace_block_header_holds(header))
         return BLOCK_DAMAGED;
     if (header->state == TRACE_BLOCK_FREE || header->state == TRACE_BLOCK_DRAINED)
         return BLOCK_FREE;
@@ -142,19 +156,48 @@ static void start_records(struct trace_reader *reader)
     memset(reader->content_at, 0, sizeof reader->content_at);
 }
 
-/* Takes up the next block that has records. False: the file has ended. */
+static int by_value(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* It lay in the ring when that was copied, and was taken since; or the collector was killed while it wrote it. */
+static bool ring_has_it(const struct trace_reader *reader, size_t have)
+{
+    const struct trace_block_header *header = &reader->block.header;
+    if (!reader->in_ring_count || reader->at_part != 0)
+        return false;
+    if (have < sizeof *header)
+        return true;
+    return trace_block_header_holds(header) &&
+           bsearch(&header->sequence, reader->in_ring, reader->in_ring_count, sizeof header->sequence, by_value);
+}
+
+static bool next_part(struct trace_reader *reader)
+{
+    reader->bytes_before += reader->next_block;
+    reader->next_block = 0;
+    return ++reader->at_part < reader->parts;
+}
+
+/* Takes up the next block that has records. False: the last part has ended. */
 static bool next_block(struct trace_reader *reader)
 {
-    for (;;) {
-        ssize_t have = read_at(reader, reader->next_block, reader->block.bytes);
+    while (reader->at_part < reader->parts) {
+        ssize_t have = read_at(&reader->part[reader->at_part], reader->next_block, reader->block.bytes);
         if (have <= 0) {
             if (have < 0)
                 reader->stats.cut_short = true;
+            if (next_part(reader))
+                continue;
             return false;
         }
         reader->this_block = reader->next_block;
         reader->next_block += (uint64_t)have;
-        reader->stats.file_bytes = reader->next_block;
+        reader->stats.file_bytes = reader->bytes_before + reader->next_block;
+        if (ring_has_it(reader, (size_t)have))
+            continue;
         reader->stats.blocks++;
         switch (judge_block(reader, (size_t)have)) {
         case BLOCK_FREE:
@@ -166,7 +209,7 @@ static bool next_block(struct trace_reader *reader)
         case BLOCK_SLOTS:
             reader->stats.blocks_open++;
             if (reader->slot_blocks < SLOT_BLOCKS_READ)
-                reader->slot_block[reader->slot_blocks++] = reader->this_block;
+                reader->slot_block[reader->slot_blocks++] = (struct slot_place){reader->at_part, reader->this_block};
             else
                 reader->stats.blocks_damaged++;
             break;
@@ -178,9 +221,11 @@ static bool next_block(struct trace_reader *reader)
         }
         if (have < TRACE_BLOCK_BYTES) {
             reader->stats.cut_short = true;
-            return false;
+            if (!next_part(reader))
+                return false;
         }
     }
+    return false;
 }
 
 /* ---- slots ---- */
@@ -220,8 +265,9 @@ static void read_slots(struct trace_reader *reader)
     if (!reader->slots)
         return;
     for (size_t i = 0; i < reader->slot_blocks; i++) {
-        ssize_t have = read_at(reader, reader->slot_block[i], reader->block.bytes);
-        if (have >= TRACE_HEADER_BYTES && header_holds(&reader->block.header) &&
+        const struct slot_place *place = &reader->slot_block[i];
+        ssize_t have = read_at(&reader->part[place->part], place->offset, reader->block.bytes);
+        if (have >= TRACE_HEADER_BYTES && trace_block_header_holds(&reader->block.header) &&
             reader->block.header.kind == TRACE_BLOCK_SLOTS)
             take_slots(reader, (size_t)have);
     }
@@ -367,10 +413,10 @@ bool trace_reader_next(struct trace_reader *reader, struct trace_item *item)
 /* ---- opening ---- */
 
 /* The first block decides whether this is a trace at all. Leaves nothing taken up. */
-static bool check_first(struct trace_reader *reader, const char *name, struct trace_error *error)
+static bool check_first(struct trace_reader *reader, uint32_t part, const char *name, struct trace_error *error)
 {
     const struct trace_block_header *header = &reader->block.header;
-    ssize_t have = read_at(reader, 0, reader->block.bytes);
+    ssize_t have = read_at(&reader->part[part], 0, reader->block.bytes);
     if (have < 0)
         say(error, "%s: cannot be read: %s", name, strerror(errno));
     else if (have == 0)
@@ -388,7 +434,7 @@ static bool check_first(struct trace_reader *reader, const char *name, struct tr
             header->version_major, header->version_minor, TRACE_VERSION_MAJOR);
         if (error)
             error->newer_major = true;
-    } else if (!header_holds(header))
+    } else if (!trace_block_header_holds(header))
         say(error,
             "%s: damaged first block header: version %u.%u, block size %u, kind %u, state %u; expected %u.x, %u, 1 or "
             "2, "
@@ -410,31 +456,96 @@ static struct trace_reader *allocate(struct trace_error *error)
         return NULL;
     }
     memset(reader, 0, sizeof *reader);
-    reader->fd = -1;
     return reader;
 }
 
 static struct trace_reader *checked(struct trace_reader *reader, const char *name, struct trace_error *error)
 {
-    if (check_first(reader, name, error))
+    if (check_first(reader, 0, name, error))
         return reader;
     trace_reader_close(reader);
     return NULL;
 }
 
-struct trace_reader *trace_reader_open(const char *path, struct trace_error *error)
+static bool add_file(struct trace_reader *reader, const char *path, struct trace_error *error)
 {
     struct stat found;
-    struct trace_reader *reader = allocate(error);
-    if (!reader)
-        return NULL;
-    reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe must not block */
-    if (reader->fd < 0 || fstat(reader->fd, &found) != 0)
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe must not block */
+    if (fd < 0 || fstat(fd, &found) != 0)
         say(error, "%s: cannot be opened: %s; expected a rooftap trace", path, strerror(errno));
     else if (!S_ISREG(found.st_mode))
         say(error, "%s: not a regular file: expected a rooftap trace", path);
-    else
+    else {
+        reader->part[reader->parts++] = (struct part){.fd = fd};
+        return true;
+    }
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
+static void add_memory(struct trace_reader *reader, const void *bytes, size_t size)
+{
+    reader->part[reader->parts++] =
+        (struct part){.memory = size ? bytes : (const void *)"", .memory_bytes = size, .fd = -1};
+}
+
+struct trace_reader *trace_reader_open(const char *path, struct trace_error *error)
+{
+    struct trace_reader *reader = allocate(error);
+    if (!reader)
+        return NULL;
+    if (add_file(reader, path, error))
         return checked(reader, path, error);
+    trace_reader_close(reader);
+    return NULL;
+}
+
+static bool note_ring(struct trace_reader *reader, const unsigned char *ring, size_t bytes)
+{
+    reader->in_ring = malloc((bytes / TRACE_BLOCK_BYTES + 1) * sizeof *reader->in_ring);
+    if (!reader->in_ring)
+        return false;
+    for (size_t at = 0; at + TRACE_BLOCK_BYTES <= bytes; at += TRACE_BLOCK_BYTES) {
+        struct trace_block_header header;
+        memcpy(&header, ring + at, sizeof header);
+        reader->in_ring[reader->in_ring_count++] = header.sequence;
+    }
+    qsort(reader->in_ring, reader->in_ring_count, sizeof *reader->in_ring, by_value);
+    return true;
+}
+
+/* Empty ones and those that are not there are left out. */
+static bool add_part(struct trace_reader *reader, const char *path, struct trace_error *error)
+{
+    struct stat found;
+    bool is_there = path && stat(path, &found) == 0;
+    if (!path || (!is_there && errno == ENOENT) || (is_there && S_ISREG(found.st_mode) && found.st_size == 0))
+        return true;
+    if (!add_file(reader, path, error))
+        return false;
+    return check_first(reader, reader->parts - 1, path, error);
+}
+
+struct trace_reader *trace_reader_open_parts(const char *path, const void *ring, size_t ring_bytes, const char *more,
+                                             struct trace_error *error)
+{
+    struct trace_reader *reader = allocate(error);
+    if (!reader)
+        return NULL;
+    bool good = add_part(reader, path, error);
+    bool has_file = reader->parts == 1;
+    if (good && ring_bytes) {
+        add_memory(reader, ring, ring_bytes);
+        good = !has_file || note_ring(reader, ring, ring_bytes);
+        if (!good)
+            say(error, "out of memory: expected to note the blocks of a ring");
+    }
+    good = good && add_part(reader, more, error);
+    if (good && reader->parts)
+        return reader;
+    if (good)
+        say(error, "%s: empty file: expected a rooftap trace; it may be removed", path ? path : more);
     trace_reader_close(reader);
     return NULL;
 }
@@ -444,8 +555,7 @@ struct trace_reader *trace_reader_open_memory(const void *bytes, size_t size, st
     struct trace_reader *reader = allocate(error);
     if (!reader)
         return NULL;
-    reader->memory = size ? bytes : (const void *)"";
-    reader->memory_bytes = size;
+    add_memory(reader, bytes, size);
     return checked(reader, "(memory)", error);
 }
 
@@ -473,8 +583,10 @@ void trace_reader_close(struct trace_reader *reader)
 {
     if (!reader)
         return;
-    if (reader->fd >= 0)
-        close(reader->fd);
+    for (uint32_t i = 0; i < reader->parts; i++)
+        if (reader->part[i].fd >= 0)
+            close(reader->part[i].fd);
+    free(reader->in_ring);
     free(reader->slots);
     free(reader);
 }

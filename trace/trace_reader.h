@@ -41,10 +41,17 @@ struct trace_item {
     uint32_t text_bytes;
 };
 
+/* Magic, version, size, kind and state can be. */
+bool trace_block_header_holds(const struct trace_block_header *header);
 /* NULL and *error filled if PATH can't be read or its first block is no trace block. */
 struct trace_reader *trace_reader_open(const char *path, struct trace_error *error);
 /* The same over memory, for tests and the fuzzer; BYTES is borrowed. */
 struct trace_reader *trace_reader_open_memory(const void *bytes, size_t size, struct trace_error *error);
+/* The parts of one process's trace as one: the file that its collector wrote, what is still in the ring (a copy, borrowed), and
+ * the file in which it went on. Each may be missing (NULL; 0 bytes; no such file), but not all. Blocks of the first that the ring
+ * holds as well are the ring's. */
+struct trace_reader *trace_reader_open_parts(const char *path, const void *ring, size_t ring_bytes, const char *more,
+                                             struct trace_error *error);
 /* Next committed record whose size fits its type. False at the end. */
 bool trace_reader_next(struct trace_reader *reader, struct trace_item *item);
 const struct trace_reader_stats *trace_reader_stats(const struct trace_reader *reader);

@@ -60,7 +60,7 @@ static void make_kind(struct builder *b)
 
 static void make_state(struct builder *b)
 {
-    builder_header(b)->state = 3;
+    builder_header(b)->state = 4;
 }
 
 static void make_other_end(struct builder *b)

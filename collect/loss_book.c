@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line a process; the last line takes all for which there is none. */
+#include "collect/loss_book.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "trace/trace.h"
+
+static const char others[] = "others";
+
+static int64_t realtime_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Committed ones, up to the first that can't be. */
+static uint64_t count_records(const unsigned char *block)
+{
+    const struct trace_block_header *header = (const void *)block;
+    uint64_t count = 0;
+    for (uint32_t at = TRACE_HEADER_BYTES; at + sizeof(struct trace_record) <= TRACE_BLOCK_BYTES; count++) {
+        const struct trace_record *record = (const void *)(block + at);
+        if (record->commit != trace_commit_word(header->sequence, at) || record->size < sizeof *record ||
+            record->size % 8 != 0)
+            break;
+        at += record->size;
+    }
+    return count;
+}
+
+static unsigned line_of(struct loss_book *book, const char *name)
+{
+    for (unsigned i = 0; i < book->count; i++)
+        if (strcmp(book->lines[i].name, name) == 0)
+            return i;
+    if (book->count == LOSS_SLOTS)
+        return LOSS_SLOTS - 1;
+    snprintf(book->lines[book->count].name, LOSS_NAME_BYTES, "%s",
+             book->count == LOSS_SLOTS - 1 || strlen(name) >= LOSS_NAME_BYTES ? others : name);
+    return book->count++;
+}
+
+void loss_book_add(struct loss_book *book, const char *name, const unsigned char *block, int error)
+{
+    unsigned at = line_of(book, name);
+    struct loss *line = &book->lines[at];
+    uint64_t records = count_records(block);
+    int64_t now_ns = realtime_ns();
+    if (!line->error) {
+        line->error = error > 0 && error < 4096 ? error : 5; /* EIO */
+        line->first_realtime_ns = now_ns;
+    }
+    if (!book->first_errno)
+        book->first_errno = (int)line->error;
+    line->last_realtime_ns = now_ns;
+    line->blocks++;
+    line->records += (int64_t)records;
+    book->records += records;
+    book->changed[at] = true;
+}
+
+void loss_book_write(struct loss_book *book)
+{
+    for (unsigned i = 0; i < book->count; i++)
+        if (book->changed[i] && losses_set(book->folder, i, &book->lines[i]))
+            book->changed[i] = false;
+}

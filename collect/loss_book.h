@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a sink could not keep, by process, on its way into the session's file of losses. */
+#ifndef COLLECT_LOSS_BOOK_H
+#define COLLECT_LOSS_BOOK_H
+
+#include "trace/losses.h"
+
+struct loss_book {
+    const char *folder;
+    struct loss lines[LOSS_SLOTS];
+    bool changed[LOSS_SLOTS];
+    unsigned count;
+    uint64_t records;
+    int first_errno;
+};
+
+/* BLOCK of the process whose trace is NAME was lost. */
+void loss_book_add(struct loss_book *book, const char *name, const unsigned char *block, int error);
+void loss_book_write(struct loss_book *book);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The name can't be foreseen, and mkdir() takes no folder that is there already. */
+#include "collect/ring_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "trace/ring_control.h"
+#include "trace/trace.h"
+
+static bool is_memory(const char *folder)
+{
+    struct statfs system;
+    if (statfs(folder, &system) != 0)
+        return false;
+    errno = ENOTSUP;
+    return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
+}
+
+bool ring_folder_make(char folder[RING_FOLDER_BYTES], uint64_t ring_bytes, const char *session_folder)
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
+        return false;
+    snprintf(folder, RING_FOLDER_BYTES, RING_FOLDER_PREFIX "%u-%016llx", (unsigned)geteuid(),
+             (unsigned long long)random);
+    if (mkdir(folder, 0700) != 0)
+        return false;
+    if (is_memory(folder) && chmod(folder, 0700) == 0 && ring_control_make(folder, ring_bytes, session_folder))
+        return true;
+    int why = errno;
+    ring_folder_remove(folder);
+    errno = why;
+    return false;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), ending_length = strlen(ending);
+    return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
+}
+
+/* A process that finds its half-made ring gone makes a file of its own. */
+static bool remove_half_made(int at)
+{
+    bool rings = false;
+    int again = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = again < 0 ? NULL : fdopendir(again);
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
+        if (ends_with(entry->d_name, TRACE_FILE_SUFFIX ".part"))
+            unlinkat(at, entry->d_name, 0);
+        else if (ends_with(entry->d_name, TRACE_FILE_SUFFIX))
+            rings = true;
+    }
+    if (listing)
+        closedir(listing);
+    else if (again >= 0)
+        close(again);
+    return !rings;
+}
+
+bool ring_folder_remove(const char *folder)
+{
+    int at = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (at < 0)
+        return true;
+    bool empty = remove_half_made(at);
+    if (empty)
+        unlinkat(at, RING_CONTROL_FILE, 0);
+    close(at);
+    return empty && (rmdir(folder) == 0 || (errno != ENOTEMPTY && errno != EEXIST));
+}
