@@ -409,7 +409,14 @@ static int read_processes(struct session_merge *merge, const char *folder, struc
     return count;
 }
 
-/* What the collector took and could not keep. */
+static void add_note(struct session_process *process, uint32_t code, int32_t value, const char *text)
+{
+    size_t capacity = process->note_count; /* what the list has room for is not known any more */
+    process->notes = allocate_grow(process->notes, process->note_count, &capacity, sizeof *process->notes);
+    process->notes[process->note_count++] = (struct joined_note){code, value, allocate_text(text)};
+}
+
+/* What the collector took and could not keep: said with the process, or with the session if there is no trace of it. */
 static void read_losses(struct session *session, const char *folder)
 {
     struct loss losses[LOSS_SLOTS];
@@ -417,15 +424,23 @@ static void read_losses(struct session *session, const char *folder)
     for (size_t i = 0; i < count; i++) {
         const struct loss *loss = &losses[i];
         struct trace_error error = {0};
+        struct session_process *process = NULL;
         char first[32], last[32];
         write_time(first, sizeof first, loss->first_realtime_ns);
         write_time(last, sizeof last, loss->last_realtime_ns);
         snprintf(error.text, sizeof error.text,
-                 "%s: %lld records (%lld blocks of 64 KiB) are lost that could not be written from %s to %s: %s",
-                 loss->name, (long long)loss->records, (long long)loss->blocks, first, last,
-                 strerror((int)loss->error));
-        add_bad_file(session, &error);
+                 "%s: %lld records (%lld blocks) could not be written, from %s to %s: %s", loss->name,
+                 (long long)loss->records, (long long)loss->blocks, first, last, strerror((int)loss->error));
+        for (size_t k = 0; k < session->process_count; k++)
+            if (!strcmp(session->processes[k].file, loss->name))
+                process = &session->processes[k];
         sum_add(&session->coverage.records_dropped, (uint64_t)loss->records);
+        if (!process) {
+            add_bad_file(session, &error);
+            continue;
+        }
+        sum_add(&process->records_dropped, (uint64_t)loss->records);
+        add_note(process, TRACE_NOTE_WRITER, (int32_t)loss->error, error.text + strlen(loss->name) + 2);
     }
 }
 

@@ -23,6 +23,7 @@
 #include "collect/loss_book.h"
 #include "collect/ring.h"
 #include "collect/ring_folder.h"
+#include "trace/refusals.h"
 #include "trace/ring_control.h"
 
 enum {
@@ -48,7 +49,6 @@ struct collected {
     struct collected *next;
     struct ring ring;
     struct sink_process *process;
-    int refused; /* errno of the sink's open(); 0: none */
     uint64_t owner_looked_ns, slots_taken_ns;
     unsigned far_looks;
     struct collection *all;
@@ -74,9 +74,7 @@ static void take_records(void *context, const unsigned char *block)
     struct collected *one = context;
     struct collection *all = one->all;
     ring_control_beat(all->control);
-    if (!one->process)
-        loss_book_add(&all->losses, one->ring.name, block, one->refused);
-    else if (!all->sink->records(one->process, block))
+    if (one->process && !all->sink->records(one->process, block))
         loss_book_add(&all->losses, one->ring.name, block, errno);
     all->state->blocks++;
 }
@@ -175,7 +173,8 @@ static void add_ring(struct collection *all, const char *name)
     }
     one->all = all;
     one->process = all->sink->open(all->sink, name);
-    one->refused = one->process ? 0 : errno;
+    if (!one->process)
+        refusals_add_process(all->losses.folder, one->ring.owner.pid, errno ? errno : EIO);
     one->next = all->rings;
     all->rings = one;
 }

@@ -15,10 +15,12 @@ struct sink_process {
     struct sink *sink;
 };
 
-/* False from a call: what it was given is lost, errno says why. The sink counts that and says it in the session; the
- * collector goes on draining (and calling), so that no host waits. */
+/* False from a call: what it was given is lost, errno says why. The collector counts that, says it in the session and goes on
+ * draining (and calling), so that no host waits. A sink is made before the collector's process is, and opens no descriptor
+ * before its first call. */
 struct sink {
-    /* First sight of a process's ring, FILE_NAME without a folder. NULL with errno set: its blocks are drained unread. */
+    /* First sight of a process's ring, FILE_NAME without a folder. NULL with errno set: the process is not recorded, as
+     * the session then says. */
     struct sink_process *(*open)(struct sink *sink, const char *file_name);
     /* A records block of TRACE_BLOCK_BYTES, copied out of the ring and the callee's only for the length of the call: sealed,
      * or an open one, the last of a thread of a dead process. In any order, mostly that of their sequence. Nothing in it is

@@ -123,6 +123,20 @@ static bool append(struct kept_trace *trace, const unsigned char *block)
     return true;
 }
 
+/* A trace that has not even its first block is none. With the room taken, slots can tell at the end what was lost. */
+static bool begin_file(struct kept_trace *trace)
+{
+    fchmod(trace->fd, 0600); /* whatever the umask is */
+    if (fallocate(trace->fd, FALLOC_FL_KEEP_SIZE, 0, TRACE_BLOCK_BYTES) == 0 || errno == EOPNOTSUPP || errno == ENOSYS)
+        return true;
+    char path[PATH_MAX];
+    int why = errno;
+    if (snprintf(path, sizeof path, "%s/%s", sink_of(trace)->folder, trace->name) < PATH_MAX)
+        unlink(path);
+    errno = why;
+    return false;
+}
+
 /* ---- what an earlier collector left ---- */
 
 static int by_value(const void *left, const void *right)
@@ -199,7 +213,7 @@ static struct sink_process *open_process(struct sink *base, const char *file_nam
     sink->traces = trace;
     bool done = open_file(trace, O_CREAT | O_EXCL);
     if (done)
-        fchmod(trace->fd, 0600); /* whatever the umask is */
+        done = begin_file(trace);
     else if (errno == EEXIST && sink->go_on)
         done = open_file(trace, 0) && read_what_is_there(trace);
     if (done)

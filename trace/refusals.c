@@ -50,17 +50,17 @@ static bool may_write(int fd)
            getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= FILE_BYTES;
 }
 
-static void add(int fd, int error)
+static void add(int fd, int64_t pid, int error)
 {
     char slots[FILE_BYTES], text[REFUSAL_BYTES] = "";
-    unsigned first = (unsigned)getpid() % REFUSAL_SLOTS;
+    unsigned first = (unsigned)pid % REFUSAL_SLOTS;
     if (!may_write(fd) || pread(fd, slots, sizeof slots, 0) != sizeof slots)
         return;
     for (unsigned i = 0; i < REFUSAL_SLOTS; i++) {
         unsigned at = (first + i) % REFUSAL_SLOTS * REFUSAL_BYTES;
         if (slots[at])
             continue;
-        snprintf(text, sizeof text, "%d %d %" PRIu64 "\n", (int)getpid(), error, clock_realtime_ns());
+        snprintf(text, sizeof text, "%" PRId64 " %d %" PRIu64 "\n", pid, error, clock_realtime_ns());
         if (pwrite(fd, text, sizeof text, (off_t)at) < 0) {
             /* nobody is left to tell */
         }
@@ -68,14 +68,19 @@ static void add(int fd, int error)
     }
 }
 
-void refusals_add(const char *folder, int error)
+void refusals_add_process(const char *folder, int64_t pid, int error)
 {
     int saved = errno, fd = open_file(folder, O_RDWR);
     if (fd >= 0) {
-        add(fd, error);
+        add(fd, pid, error);
         close(fd);
     }
     errno = saved;
+}
+
+void refusals_add(const char *folder, int error)
+{
+    refusals_add_process(folder, (int64_t)getpid(), error);
 }
 
 static bool understand(const char *slot, struct refusal *refusal)

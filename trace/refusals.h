@@ -23,6 +23,8 @@ bool refusals_make(const char *folder);
 /* In the host: the process that calls has no trace because of ERROR, an errno. Does nothing without the file, or if all
  * slots are taken. No allocation; some system calls; errno is kept. */
 void refusals_add(const char *folder, int error);
+/* The same of process PID, for its collector. */
+void refusals_add_process(const char *folder, int64_t pid, int error);
 
 /* At most REFUSAL_SLOTS; how many. Slots that make no sense are left out. */
 size_t refusals_read(const char *folder, struct refusal refusals[REFUSAL_SLOTS]);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """errno, floating-point state, signal mask, working folder, umask and descriptors are as without the shim, at the start
 of main and after calls (P11), with room for the trace and without."""
+import errno
 import os
 import shutil
 import subprocess
@@ -44,16 +45,17 @@ class Transparent(Case):
         self.assertIn("writer", notes)
 
     def test_file_size_limit(self):
+        """Of a trace that is a file; a ring goes round within it."""
         if not shutil.which("prlimit"):
             self.skipTest("no prlimit")
         limit = ["prlimit", f"--fsize={LIMIT_BYTES}"]
         session = self.session()
-        run = session.record([*limit, program("state"), MANY], self.preload)
+        run = session.record([*limit, program("state"), MANY], self.preload, options=["--ring", "off"])
         self.assertEqual((run.status, run.out, run.err), (0, self.looks(MANY, limit), ""))
         self.assertLessEqual(max(os.stat(path).st_size for path in session.traces), LIMIT_BYTES)
         self.check_full(session.report, 3 * int(MANY))
 
-    def test_full_disk(self):
+    def full_disk(self, *options):
         if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
             self.skipTest("no right to mount")
         session, kept = self.session(), self.scratch / "kept"
@@ -61,11 +63,22 @@ class Transparent(Case):
         disk.mkdir()
         session.folder = disk / "session"
         script = f"mount -t tmpfs -o size=5m none '{disk}' && \"$@\"; status=$?; cp -a '{session.folder}' '{kept}'; exit $status"
-        record = session.record_command([program("state"), MANY])
+        record = session.record_command([program("state"), MANY], options=options)
         run = Run(["unshare", "-m", "sh", "-c", script, "sh", *record], session.environment(self.preload))
         self.assertEqual((run.status, run.out, run.err), (0, self.looks(MANY), ""))
         session.folder = kept
         self.check_full(session.report, 3 * int(MANY))
+        return session
+
+    def test_full_disk(self):
+        session = self.full_disk()
+        note, = [note for process in session.report["processes"] for note in process["notes"] if note["code"] == "writer"]
+        self.assertEqual(note["value"], errno.ENOSPC)
+        self.assertRegex(note["text"], r"^\d+ records \(\d+ blocks\) could not be written, from 20\S+Z to 20\S+Z: No space left")
+        self.assertIn("could not be written", session.text)
+
+    def test_full_disk_without_ring(self):
+        self.full_disk("--ring", "off")
 
 
 if __name__ == "__main__":

@@ -64,13 +64,13 @@ class Trouble(Case):
                 "choose another folder with -o DIR\n")
 
     def test_full_disk(self):
-        session = self.run_here('cat /dev/zero >"$S/../filler" 2>/dev/null; "$@"', mount="size=5m",
-                                err=self.not_written("No space left on device"))
+        """The end is in session.json nevertheless: what was kept free for a list of losses is free for it."""
+        session = self.run_here('cat /dev/zero >"$S/../filler" 2>/dev/null; "$@"', mount="size=5m")
         self.check_refused(session, "No space left on device")
 
     def test_no_inodes(self):
         session = self.run_here('i=0; while touch "$S/../f$i" 2>/dev/null; do i=$((i + 1)); done; "$@"',
-                                mount="size=50m,nr_inodes=30", err=self.not_written("No space left on device"))
+                                mount="size=50m,nr_inodes=30")
         self.check_refused(session, "No space left on device")
 
     def test_read_only(self):
