@@ -4,7 +4,7 @@
 tests=$(cd "$(dirname "$0")/.." && pwd)
 . "$(dirname "$0")/common.sh"
 
-expected="record report predict calibrate gpus kernels help version"
+expected="record report collect predict calibrate gpus kernels help version"
 expect "commands" "$expected" "$("$ROOFTAP" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | paste -sd' ')"
 for command in $expected; do
     "$ROOFTAP" help "$command" >by_help || fail "help $command"

@@ -11,7 +11,7 @@ expect "standard error" complaint "$(cat err)"
 env -0 | sort -z >plain
 "$ROOFTAP" record -q -o environment --timing off -- env -0 | sort -z >under
 added=$(comm -z -13 plain under | tr '\0' '\n' | grep -v '^_=' | cut -d= -f1 | sort | paste -sd' ')
-expect "variables added" "CUDA_INJECTION64_PATH LD_PRELOAD ROOFTAP_DIR ROOFTAP_TIMING" "$added"
+expect "variables added" "CUDA_INJECTION64_PATH LD_PRELOAD ROOFTAP_DIR ROOFTAP_RING ROOFTAP_TIMING" "$added"
 expect "variables lost" "" "$(comm -z -23 plain under | tr '\0' '\n' | grep -v '^_=' )"
 
 # LD_PRELOAD is added to, never replaced, and its order kept; the user's injection library stays.
