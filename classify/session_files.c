@@ -416,6 +416,21 @@ static void add_note(struct session_process *process, uint32_t code, int32_t val
     process->notes[process->note_count++] = (struct joined_note){code, value, allocate_text(text)};
 }
 
+static uint64_t take_from(uint64_t *missing, uint64_t *of_session, uint64_t most)
+{
+    uint64_t taken = *missing < most ? *missing : most;
+    *missing -= taken;
+    *of_session -= taken;
+    return taken;
+}
+
+/* RECORDS are known to be lost: they are dropped, and not missing besides. */
+static void explain_missing(struct session_coverage *coverage, struct session_process *process, uint64_t records)
+{
+    records -= take_from(&process->calls_missing, &coverage->calls_missing, records);
+    take_from(&process->launches_missing, &coverage->launches_missing, records);
+}
+
 /* What the collector took and could not keep: said with the process, or with the session if there is no trace of it. */
 static void read_losses(struct session *session, const char *folder)
 {
@@ -440,6 +455,7 @@ static void read_losses(struct session *session, const char *folder)
             continue;
         }
         sum_add(&process->records_dropped, (uint64_t)loss->records);
+        explain_missing(&session->coverage, process, (uint64_t)loss->records);
         add_note(process, TRACE_NOTE_WRITER, (int32_t)loss->error, error.text + strlen(loss->name) + 2);
     }
 }

@@ -17,16 +17,23 @@ static int64_t realtime_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Committed ones, up to the first that can't be. */
+/* What a record without its contents can't be read with is no record more. */
+static bool is_content(uint16_t type)
+{
+    return type == TRACE_RECORD_SIGNATURE || type == TRACE_RECORD_LAUNCH_SHAPE || type == TRACE_RECORD_GROUPS;
+}
+
+/* Committed ones, as a host counts what it drops, up to the first that can't be. */
 static uint64_t count_records(const unsigned char *block)
 {
     const struct trace_block_header *header = (const void *)block;
     uint64_t count = 0;
-    for (uint32_t at = TRACE_HEADER_BYTES; at + sizeof(struct trace_record) <= TRACE_BLOCK_BYTES; count++) {
+    for (uint32_t at = TRACE_HEADER_BYTES; at + sizeof(struct trace_record) <= TRACE_BLOCK_BYTES;) {
         const struct trace_record *record = (const void *)(block + at);
         if (record->commit != trace_commit_word(header->sequence, at) || record->size < sizeof *record ||
             record->size % 8 != 0)
             break;
+        count += !is_content(record->type);
         at += record->size;
     }
     return count;
