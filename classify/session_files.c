@@ -409,11 +409,13 @@ static int read_processes(struct session_merge *merge, const char *folder, struc
     return count;
 }
 
-static void add_note(struct session_process *process, uint32_t code, int32_t value, const char *text)
+static void add_note(struct session_process *process, uint32_t code, int32_t value, int64_t realtime_ns,
+                     const char *text)
 {
     size_t capacity = process->note_count; /* what the list has room for is not known any more */
     process->notes = allocate_grow(process->notes, process->note_count, &capacity, sizeof *process->notes);
-    process->notes[process->note_count++] = (struct joined_note){code, value, allocate_text(text)};
+    process->notes[process->note_count++] =
+        (struct joined_note){.code = code, .value = value, .text = allocate_text(text), .realtime_ns = realtime_ns};
 }
 
 static uint64_t take_from(uint64_t *missing, uint64_t *of_session, uint64_t most)
@@ -456,7 +458,8 @@ static void read_losses(struct session *session, const char *folder)
         }
         sum_add(&process->records_dropped, (uint64_t)loss->records);
         explain_missing(&session->coverage, process, (uint64_t)loss->records);
-        add_note(process, TRACE_NOTE_WRITER, (int32_t)loss->error, error.text + strlen(loss->name) + 2);
+        add_note(process, TRACE_NOTE_WRITER, (int32_t)loss->error, loss->first_realtime_ns,
+                 error.text + strlen(loss->name) + 2);
     }
 }
 

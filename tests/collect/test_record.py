@@ -193,7 +193,8 @@ class Record(Case):
         script = f"import os, ctypes\nlib = ctypes.CDLL(os.environ['GEMMS'])\nassert lib.gemms_run(7, 64, 32, 16) == 0\nos.execlp('sh', 'sh', '-c', {loop!r})"
         command = session.record_command(["python3", "-c", script], options=["--no-clocks", "--timing", "off"])
         gemms = str(pathlib.Path(program("loop")).parent / "libe2e_gemms.so")
-        launcher = subprocess.Popen(command, env=session.environment({"SIMGPU_LEDGER": "", "GEMMS": gemms}))
+        launcher = subprocess.Popen(command, env=session.environment({"SIMGPU_LEDGER": "", "GEMMS": gemms}),
+                                    stdout=subprocess.DEVNULL)
         wait_until(lambda: witness.calls > 100, "the second program calls")
         ring = self.ring_of(session)
         wait_until(lambda: len(glob.glob(f"{ring}/*.trace")) == 1, "the first program's ring is taken")
@@ -230,7 +231,8 @@ class Record(Case):
         session, witness = self.session(), Witness(self.scratch / "witness")
         script = f"unshare -p -f '{program('loop')}' '{witness.path}' 1 200"
         command = session.record_command(["sh", "-c", script], options=["--no-clocks", "--timing", "off"])
-        launcher = subprocess.Popen(command, env=session.environment({"SIMGPU_LEDGER": ""}))
+        launcher = subprocess.Popen(command, env=session.environment({"SIMGPU_LEDGER": ""}), stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
         wait_until(lambda: witness.calls > 100, "the program calls")
         ring = self.ring_of(session)
         time.sleep(2.5)  # longer than two looks
