@@ -234,6 +234,9 @@ def statuses_differ(cell, recorded, alone):
     if (moment, victim, cause) == ("start", "launcher", "INT twice"):
         # Before its handler is there the first one kills, afterwards the second.
         return None if recorded.statuses["program"] in (-2, PARENT_LEFT) else f"statuses {recorded.statuses}"
+    if moment == "start" and None in (recorded.statuses["worker"], alone.statuses["worker"]):
+        # The worker was not there yet.
+        return None if recorded.statuses["program"] == alone.statuses["program"] else f"{recorded.statuses}, {alone.statuses}"
     return None if recorded.statuses == alone.statuses else f"statuses {recorded.statuses}, without {alone.statuses}"
 
 
