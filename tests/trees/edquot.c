@@ -3,6 +3,7 @@
  * QUOTA_BYTES, and who tries gets EDQUOT. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,6 +46,8 @@ static bool file_refused(int fd, off_t bytes)
 
 #define REAL(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
+#pragma GCC visibility push(default)
+
 int truncate(const char *path, off_t bytes)
 {
     return path_refused(path, bytes) ? -1 : REAL(truncate)(path, bytes);
@@ -57,7 +60,6 @@ int ftruncate(int fd, off_t bytes)
 
 int fallocate(int fd, int mode, off_t offset, off_t bytes)
 {
-    extern int fallocate(int, int, off_t, off_t);
     return file_refused(fd, offset + bytes) ? -1 : REAL(fallocate)(fd, mode, offset, bytes);
 }
 
@@ -75,3 +77,5 @@ ssize_t write(int fd, const void *from, size_t bytes)
     errno = saved;
     return REAL(write)(fd, from, bytes);
 }
+
+#pragma GCC visibility pop
