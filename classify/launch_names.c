@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shape with kernels of one name has launches of that name only, replayed ones and untimed ones too. With kernels of
- * several names, each kernel outside of a graph stands for its own launch; whose the rest are is not known. */
+/* A shape with kernels of one name has launches of that name only, untimed ones too. With kernels of several names, each
+ * kernel stands for its own launch; whose the rest are is not known, such as what was captured and never replayed. */
 #include "classify/launch_names.h"
 
 #include <stdlib.h>
 
 #include "classify/allocate.h"
 #include "classify/operator_join.h"
+
+/* Replays carry the call id of the launch that was captured. */
+static bool is_of_new_launch(struct launch_names *names, const struct trace_kernel *kernel)
+{
+    if (!kernel->graph_id)
+        return true;
+    uint32_t *seen = index_map_at(&names->captured, kernel->call_id, 0);
+    bool is_new = *seen == INDEX_MAP_NONE;
+    *seen = 0;
+    return is_new;
+}
 
 void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel)
 {
@@ -19,7 +30,7 @@ void launch_names_add(struct launch_names *names, const struct trace_kernel *ker
             allocate_grow(names->kernels, names->kernel_count, &names->kernel_capacity, sizeof *names->kernels);
         names->kernels[names->kernel_count++] = (struct shape_kernels){kernel->owner_id, kernel->name_id, 0};
     }
-    names->kernels[*index].kernels += !kernel->graph_id;
+    names->kernels[*index].launches += is_of_new_launch(names, kernel);
 }
 
 static void add_share(struct operator_join *join, uint32_t row, uint64_t name_id, uint64_t launches)
@@ -55,8 +66,8 @@ void launch_names_share(struct operator_join *join)
         uint32_t row = nameless_row(join, &names->kernels[i]);
         if (row == INDEX_MAP_NONE)
             continue;
-        uint64_t kernels = names->kernels[i].kernels;
-        uint64_t launches = different[row] == 1 || kernels > left[row] ? left[row] : kernels;
+        uint64_t seen = names->kernels[i].launches;
+        uint64_t launches = different[row] == 1 || seen > left[row] ? left[row] : seen;
         add_share(join, row, names->kernels[i].name_id, launches);
         left[row] -= launches;
     }
@@ -70,4 +81,5 @@ void launch_names_free(struct launch_names *names)
 {
     free(names->kernels);
     index_map_free(&names->map);
+    index_map_free(&names->captured);
 }

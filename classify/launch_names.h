@@ -16,13 +16,14 @@ struct trace_kernel;
 /* Kernels of one name that launches of one shape own. */
 struct shape_kernels {
     uint64_t shape_id, name_id;
-    uint64_t kernels; /* outside of graphs, where each launch has one */
+    uint64_t launches; /* that have such a kernel: one each, but of a graph's replays, which share one launch */
 };
 
 struct launch_names {
     struct shape_kernels *kernels;
     size_t kernel_count, kernel_capacity;
     struct index_map map;
+    struct index_map captured; /* launches that were captured, by call id */
 };
 
 /* So many launches of a row of operator_join.launches are of this name. */
