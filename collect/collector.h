@@ -25,8 +25,8 @@ struct collector_result {
     int lost_errno; /* why the first was lost; 0: none was */
 };
 
-/* Of the rings in RING_FOLDER, into SINK, whose files are in SESSION_FOLDER. SINK is the collector's from here on, and must
- * hold no descriptor yet. False with errno set. */
+/* Of the rings in RING_FOLDER, into SINK, whose files are in SESSION_FOLDER. The process has a copy of SINK, which must hold
+ * no descriptor yet; the caller's own stays unused, and is the caller's. False with errno set. */
 bool collector_start(struct collector *collector, const char *ring_folder, const char *session_folder,
                      struct sink *sink);
 /* The target has ended. Waits until what is left of it is collected, but not longer than WAIT_MS; then the process is on its

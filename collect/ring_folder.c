@@ -25,9 +25,29 @@ static bool is_memory(const char *folder)
     return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 
+/* A launcher that was killed before its collector began leaves a folder without a ring: nothing is in it, and nobody comes. */
+static void remove_abandoned(void)
+{
+    DIR *listing = opendir("/dev/shm");
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
+        char folder[sizeof "/dev/shm/" + sizeof entry->d_name];
+        snprintf(folder, sizeof folder, "/dev/shm/%s", entry->d_name);
+        struct ring_control *control = ring_control_is_own_folder(folder) ? ring_control_map(folder) : NULL;
+        if (!control)
+            continue;
+        bool abandoned = !ring_control_is_fresh(control) && !control->collector_pid;
+        ring_control_unmap(control);
+        if (abandoned)
+            ring_folder_remove(folder);
+    }
+    if (listing)
+        closedir(listing);
+}
+
 bool ring_folder_make(char folder[RING_FOLDER_BYTES], uint64_t ring_bytes, const char *session_folder)
 {
     uint64_t random;
+    remove_abandoned();
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
         return false;
     snprintf(folder, RING_FOLDER_BYTES, RING_FOLDER_PREFIX "%u-%016llx", (unsigned)geteuid(),

@@ -90,7 +90,9 @@ static void scene_begin(struct scene *scene, uint64_t ring_bytes)
     memset(scene, 0, sizeof *scene);
     folder_make(scene->folder);
     CHECK(ring_folder_make(scene->ring, ring_bytes, scene->folder));
-    CHECK(collector_start(&scene->collector, scene->ring, scene->folder, trace_sink_make(scene->folder, false)));
+    struct sink *sink = trace_sink_make(scene->folder, false);
+    CHECK(collector_start(&scene->collector, scene->ring, scene->folder, sink));
+    sink->end(sink);
 }
 
 static void scene_write(struct scene *scene, uint64_t count, bool patient)
