@@ -195,6 +195,8 @@ bool block_supply_fill(struct writer *writer)
         if (!add_blocks(writer, step))
             return ring_may_stay(writer);
         ready += step;
+        if (writer->ring_news)
+            break; /* said first: a large file takes its time */
     }
     return true;
 }

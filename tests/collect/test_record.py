@@ -116,7 +116,7 @@ class Record(Case):
         os.kill(witness.pid, signal.SIGKILL)
         self.assertEqual(launcher.wait(PATIENCE_S), -signal.SIGKILL)
         process = self.check_calls(session, witness)
-        self.assertTrue(any(note["code"] == "ring" for note in process["notes"]))
+        self.assertIn("ring", [note["code"] for note in process["notes"]])
         self.assertTrue(glob.glob(f"{ring}/*.trace"))
         run = Run([str(ROOFTAP), "collect", str(session.folder)], session.environment())
         self.assertEqual((run.status, run.err), (0, ""))
