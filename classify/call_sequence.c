@@ -71,7 +71,7 @@ static bool is_full(const struct index_map *map, size_t count, uint64_t first, u
     return count == SEQUENCE_ROWS_MOST && index_map_find(map, first, second) == INDEX_MAP_NONE;
 }
 
-static void count_siblings(struct call_sequence *sequence, const struct sequence_siblings *siblings)
+void call_sequence_add_siblings(struct call_sequence *sequence, const struct sequence_siblings *siblings)
 {
     uint64_t calls = trace_hash(siblings->calls, siblings->count * (uint32_t)sizeof siblings->calls[0]);
     uint64_t launched = trace_hash(siblings->launched, siblings->count * (uint32_t)sizeof siblings->launched[0]);
@@ -87,10 +87,10 @@ static void count_siblings(struct call_sequence *sequence, const struct sequence
         sequence->siblings[sequence->sibling_count] = *siblings;
         sequence->siblings[sequence->sibling_count++].times = 0;
     }
-    sequence->siblings[*index].times++;
+    sum_add(&sequence->siblings[*index].times, siblings->times);
 }
 
-static void count_attention(struct call_sequence *sequence, const struct sequence_attention *attention)
+void call_sequence_add_attention(struct call_sequence *sequence, const struct sequence_attention *attention)
 {
     uint64_t calls = (uint64_t)attention->scores << 32 | attention->output;
     uint64_t launched = trace_hash(attention->launched, sizeof attention->launched) ^ attention->scores_read;
@@ -103,9 +103,10 @@ static void count_attention(struct call_sequence *sequence, const struct sequenc
         *index = (uint32_t)sequence->attention_count;
         sequence->attention = allocate_grow(sequence->attention, sequence->attention_count,
                                             &sequence->attention_capacity, sizeof *sequence->attention);
-        sequence->attention[sequence->attention_count++] = *attention;
+        sequence->attention[sequence->attention_count] = *attention;
+        sequence->attention[sequence->attention_count++].times = 0;
     }
-    sequence->attention[*index].times++;
+    sum_add(&sequence->attention[*index].times, attention->times);
 }
 
 /* ---- siblings ---- */
@@ -113,7 +114,7 @@ static void count_attention(struct call_sequence *sequence, const struct sequenc
 static void end_siblings(struct call_sequence *sequence, struct sequence_stream *stream)
 {
     if (stream->siblings.count > 1)
-        count_siblings(sequence, &stream->siblings);
+        call_sequence_add_siblings(sequence, &stream->siblings);
     stream->siblings.count = 0;
 }
 
@@ -138,7 +139,7 @@ static void add_sibling(struct call_sequence *sequence, struct sequence_stream *
                  weight_is_new(stream, weight);
     if (!joins) {
         end_siblings(sequence, stream);
-        *siblings = (struct sequence_siblings){0};
+        *siblings = (struct sequence_siblings){.times = 1};
         stream->activation = activation;
         stream->m = call->m;
         stream->k = call->k;
@@ -162,11 +163,11 @@ static void find_attention(struct call_sequence *sequence, struct sequence_strea
     bool fits = stream->scores_known && call->batch == stream->scores_batch && call->m == stream->scores_m &&
                 call->k == stream->scores_n && stream->launched_count <= SEQUENCE_SOFTMAX_LAUNCHES;
     if (fits) {
-        struct sequence_attention attention = {.scores = stream->scores, .output = number};
+        struct sequence_attention attention = {.scores = stream->scores, .output = number, .times = 1};
         attention.scores_read =
             call->strided && stream->scores_address && record->operand[call->left] == stream->scores_address;
         memcpy(attention.launched, stream->launched, sizeof attention.launched);
-        count_attention(sequence, &attention);
+        call_sequence_add_attention(sequence, &attention);
     }
     stream->scores_known = true; /* also of what ended a pair: whether it was one is decided later, by evidence */
     stream->scores = number;

@@ -84,6 +84,9 @@ void call_sequence_call(struct call_sequence *sequence, const struct trace_block
  * name, if it is known by now, says of the phase. */
 void call_sequence_launch(struct call_sequence *sequence, const struct trace_block_header *block,
                           const struct trace_launch *record, uint32_t number, uint64_t name_id, enum phase named);
+/* Lists that somebody else found, with their times. */
+void call_sequence_add_siblings(struct call_sequence *sequence, const struct sequence_siblings *siblings);
+void call_sequence_add_attention(struct call_sequence *sequence, const struct sequence_attention *attention);
 void call_sequence_end(struct call_sequence *sequence); /* after the last record: what is going on ends */
 
 void call_sequence_close(struct call_sequence *sequence);

@@ -7,16 +7,20 @@
 #include "classify/allocate.h"
 #include "classify/operator_join.h"
 
-void grid_times_add(struct grid_times *times, uint32_t owner, uint64_t name_id, uint64_t blocks, uint64_t time_ns)
+bool grid_times_add(struct grid_times *times, uint32_t owner, uint64_t name_id, uint64_t blocks, uint64_t time_ns,
+                    size_t most)
 {
-    uint64_t what[2] = {name_id, blocks};
-    uint32_t *index = index_map_at(&times->map, trace_hash(what, (uint32_t)sizeof what), owner);
+    uint64_t what[2] = {name_id, blocks}, key = trace_hash(what, (uint32_t)sizeof what);
+    if (times->count >= most && index_map_find(&times->map, key, owner) == INDEX_MAP_NONE)
+        return false;
+    uint32_t *index = index_map_at(&times->map, key, owner);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)times->count;
         times->grids = allocate_grow(times->grids, times->count, &times->capacity, sizeof *times->grids);
         times->grids[times->count++] = (struct grid_time){owner, name_id, blocks, 0};
     }
     sum_add(&times->grids[*index].time_ns, time_ns);
+    return true;
 }
 
 const struct grid_time **grid_times_longest(const struct grid_times *times, size_t owners)

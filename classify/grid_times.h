@@ -4,6 +4,7 @@
 #ifndef CLASSIFY_GRID_TIMES_H
 #define CLASSIFY_GRID_TIMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,9 @@ struct grid_times { /* zeroed: empty */
     struct index_map map;
 };
 
-void grid_times_add(struct grid_times *times, uint32_t owner, uint64_t name_id, uint64_t blocks, uint64_t time_ns);
+/* False: there are MOST grids, and this is a new one. */
+bool grid_times_add(struct grid_times *times, uint32_t owner, uint64_t name_id, uint64_t blocks, uint64_t time_ns,
+                    size_t most);
 
 /* The longest of each owner, of two equal ones the wider, by owner's number below OWNERS; NULL: it has none. Freed with free(),
  * valid until the next grid is added. */

@@ -9,28 +9,42 @@
 #include "classify/operator_join.h"
 
 /* Replays carry the call id of the launch that was captured. */
-static bool is_of_new_launch(struct launch_names *names, const struct trace_kernel *kernel)
+static bool is_of_new_launch(struct launch_names *names, const struct trace_kernel *kernel, size_t most)
 {
     if (!kernel->graph_id)
         return true;
+    if (names->captured.count >= most && index_map_find(&names->captured, kernel->call_id, 0) == INDEX_MAP_NONE)
+        return false;
     uint32_t *seen = index_map_at(&names->captured, kernel->call_id, 0);
     bool is_new = *seen == INDEX_MAP_NONE;
     *seen = 0;
     return is_new;
 }
 
-void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel)
+static void add(struct launch_names *names, uint64_t shape_id, uint64_t name_id, uint64_t launches, size_t most)
 {
-    if (kernel->owner != TRACE_OWNER_LAUNCH || !kernel->owner_id || !kernel->name_id)
+    if (names->kernel_count >= most && index_map_find(&names->map, shape_id, name_id) == INDEX_MAP_NONE)
         return;
-    uint32_t *index = index_map_at(&names->map, kernel->owner_id, kernel->name_id);
+    uint32_t *index = index_map_at(&names->map, shape_id, name_id);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)names->kernel_count;
         names->kernels =
             allocate_grow(names->kernels, names->kernel_count, &names->kernel_capacity, sizeof *names->kernels);
-        names->kernels[names->kernel_count++] = (struct shape_kernels){kernel->owner_id, kernel->name_id, 0};
+        names->kernels[names->kernel_count++] = (struct shape_kernels){shape_id, name_id, 0};
     }
-    names->kernels[*index].launches += is_of_new_launch(names, kernel);
+    sum_add(&names->kernels[*index].launches, launches);
+}
+
+void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel, size_t most)
+{
+    if (kernel->owner == TRACE_OWNER_LAUNCH && kernel->owner_id && kernel->name_id)
+        add(names, kernel->owner_id, kernel->name_id, is_of_new_launch(names, kernel, most), most);
+}
+
+void launch_names_add_sum(struct launch_names *names, const struct shape_kernels *kernels)
+{
+    if (kernels->shape_id && kernels->name_id)
+        add(names, kernels->shape_id, kernels->name_id, kernels->launches, SIZE_MAX);
 }
 
 static void add_share(struct operator_join *join, uint32_t row, uint64_t name_id, uint64_t launches)

@@ -33,7 +33,10 @@ struct launch_share {
     uint64_t launches;
 };
 
-void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel);
+/* With MOST rows no new one is made: its launches stay without a name. */
+void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel, size_t most);
+/* The same of kernels that somebody else has counted. */
+void launch_names_add_sum(struct launch_names *names, const struct shape_kernels *kernels);
 
 /* After the last record: fills join->launch_shares, from all rows. */
 void launch_names_share(struct operator_join *join);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/join_sums.h"
 #include "classify/kernel_families.h"
 
 enum { ENTRY_ID_LIMIT = 1 << 16 }; /* a damaged id must not make a huge table */
@@ -40,7 +41,10 @@ static void name_pool_add(struct name_pool *pool, uint64_t id, char *name)
         return;
     }
     *index = (uint32_t)pool->count;
+    pool->bytes += strlen(name) + 1;
     pool->names = allocate_grow(pool->names, pool->count, &pool->capacity, sizeof *pool->names);
+    pool->ids = allocate_grow(pool->ids, pool->count, &pool->id_capacity, sizeof *pool->ids);
+    pool->ids[pool->count] = id;
     pool->names[pool->count++] = name;
 }
 
@@ -49,6 +53,7 @@ void name_pool_free(struct name_pool *pool)
     for (size_t i = 0; i < pool->count; i++)
         free(pool->names[i]);
     free(pool->names);
+    free(pool->ids);
     index_map_free(&pool->map);
 }
 
@@ -62,8 +67,15 @@ static void find_groups(const struct operator_join *join, struct joined_signatur
         signature->groups = work_sum_groups(&signature->content, groups, count);
 }
 
-static struct joined_signature *find_signature(struct operator_join *join, const struct trace_signature *content)
+static bool is_full(const struct operator_join *join, size_t count)
 {
+    return join->rows_most && count >= join->rows_most;
+}
+
+struct joined_signature *operator_join_signature(struct operator_join *join, const struct trace_signature *content)
+{
+    if (is_full(join, join->signature_count) && index_map_find(&join->signature_map, content->id, 0) == INDEX_MAP_NONE)
+        return NULL;
     uint32_t *index = index_map_at(&join->signature_map, content->id, 0);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)join->signature_count;
@@ -79,20 +91,28 @@ static struct joined_signature *find_signature(struct operator_join *join, const
     return found;
 }
 
-static struct joined_device *find_device(struct operator_join *join, uint32_t ordinal)
+struct joined_device *operator_join_device(struct operator_join *join, uint32_t ordinal)
 {
     for (size_t i = 0; i < join->device_count; i++)
         if (join->devices[i].ordinal == ordinal)
             return &join->devices[i];
+    if (join->rows_most && join->device_count == JOIN_DEVICES_MOST)
+        return NULL;
     join->devices = allocate_grow(join->devices, join->device_count, &join->device_capacity, sizeof *join->devices);
     struct joined_device *device = &join->devices[join->device_count++];
-    *device = (struct joined_device){.ordinal = ordinal, .busy = interval_set_open(INTERVAL_SET_BUFFER)};
+    *device = (struct joined_device){.ordinal = ordinal};
+    device->busy = join->rows_most ? interval_set_open_bounded(INTERVAL_SET_BUFFER, JOIN_STRETCHES_MOST)
+                                   : interval_set_open(INTERVAL_SET_BUFFER);
     return device;
 }
 
-static struct joined_kernels *find_row(struct operator_join *join, uint32_t ordinal, bool of_call, uint64_t id)
+struct joined_kernels *operator_join_row(struct operator_join *join, uint32_t ordinal, bool of_call, uint64_t id)
 {
-    uint32_t *index = index_map_at(&join->row_map, id, (uint64_t)ordinal << 1 | of_call);
+    const uint64_t place = (uint64_t)ordinal << 1 | of_call;
+    bool nameless = !of_call && !id; /* always has a row: at most one a device */
+    if (is_full(join, join->row_count) && !nameless && index_map_find(&join->row_map, id, place) == INDEX_MAP_NONE)
+        return NULL;
+    uint32_t *index = index_map_at(&join->row_map, id, place);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)join->row_count;
         join->rows = allocate_grow(join->rows, join->row_count, &join->row_capacity, sizeof *join->rows);
@@ -140,6 +160,12 @@ static void add_name(struct operator_join *join, const struct trace_item *item)
     const struct trace_name *name = (const struct trace_name *)item->record;
     if (!name->id)
         return;
+    const struct name_pool *pool = join->names;
+    if (is_full(join, pool->count) || (join->rows_most && pool->bytes + item->text_bytes > JOIN_NAME_BYTES_MOST)) {
+        if (!name_pool_find(pool, name->id))
+            join->beyond.names++;
+        return;
+    }
     char *text = text_of_record(item->text, item->text_bytes, '?');
     if (name->full_bytes > item->text_bytes) {
         static const char mark[] = "...";
@@ -177,9 +203,9 @@ static void add_note(struct operator_join *join, const struct trace_item *item)
 static void add_device(struct operator_join *join, const struct trace_item *item)
 {
     const struct trace_device *facts = (const struct trace_device *)item->record;
-    struct joined_device *device = find_device(join, facts->ordinal);
+    struct joined_device *device = operator_join_device(join, facts->ordinal);
     /* A process tells what it knows at once, and with the PCI id a little later. */
-    if (device->described && (device->facts.pci_device_id || !facts->pci_device_id))
+    if (!device || (device->described && (device->facts.pci_device_id || !facts->pci_device_id)))
         return;
     device->described = true;
     device->facts = *facts;
@@ -200,32 +226,52 @@ static void find_phase(const struct operator_join *join, struct joined_launches 
         launches->phase = PHASE_DECODE;
 }
 
+size_t operator_join_launches(struct operator_join *join, uint64_t name_id, uint64_t shape_id)
+{
+    if (name_id)
+        shape_id = 0;
+    if (is_full(join, join->launch_count) && (name_id || shape_id) &&
+        index_map_find(&join->launch_map, name_id, shape_id) == INDEX_MAP_NONE)
+        return SIZE_MAX;
+    uint32_t *index = index_map_at(&join->launch_map, name_id, shape_id);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)join->launch_count;
+        join->launches =
+            allocate_grow(join->launches, join->launch_count, &join->launch_capacity, sizeof *join->launches);
+        join->launches[join->launch_count++] = (struct joined_launches){.name_id = name_id, .shape_id = shape_id};
+    }
+    return *index;
+}
+
 static void add_launch(struct operator_join *join, const struct trace_item *item)
 {
     join->launches_recorded++;
     if (((const struct trace_launch *)item->record)->parent_call_id)
         return; /* the library call that made it is the operator */
     const struct trace_launch_shape *shape = item->shape;
-    uint32_t *index = index_map_at(&join->launch_map, shape->name_id, shape->name_id ? 0 : shape->id);
-    if (*index == INDEX_MAP_NONE) {
-        *index = (uint32_t)join->launch_count;
-        join->launches =
-            allocate_grow(join->launches, join->launch_count, &join->launch_capacity, sizeof *join->launches);
-        join->launches[join->launch_count++] = (struct joined_launches){.name_id = shape->name_id};
+    size_t index = operator_join_launches(join, shape->name_id, shape->id);
+    if (index == SIZE_MAX) {
+        join->beyond.launches++;
+        index = operator_join_launches(join, 0, 0);
     }
-    struct joined_launches *launches = &join->launches[*index];
+    struct joined_launches *launches = &join->launches[index];
     launches->launches++;
     if (!launches->phase_known)
         find_phase(join, launches);
-    call_sequence_launch(&join->sequence, item->block, (const struct trace_launch *)item->record, *index,
+    call_sequence_launch(&join->sequence, item->block, (const struct trace_launch *)item->record, (uint32_t)index,
                          launches->name_id, launches->phase);
 }
 
 static void add_call(struct operator_join *join, const struct trace_item *item)
 {
-    struct joined_signature *signature = find_signature(join, item->signature);
-    signature->calls++;
+    struct joined_signature *signature = operator_join_signature(join, item->signature);
     join->calls++;
+    if (!signature) {
+        join->beyond.calls++;
+        sum_add(&join->sequence.dropped, 1);
+        return;
+    }
+    signature->calls++;
     call_sequence_call(&join->sequence, item->block, (const struct trace_call *)item->record,
                        (uint32_t)(signature - join->signatures), &signature->sequence_call);
 }
@@ -243,23 +289,45 @@ static void add_groups(struct operator_join *join, const struct trace_item *item
 
 static void add_failed_call(struct operator_join *join, const struct trace_item *item)
 {
-    struct joined_signature *signature = find_signature(join, item->signature);
+    struct joined_signature *signature = operator_join_signature(join, item->signature);
+    join->failed_calls++;
+    if (!signature) {
+        join->beyond.failed++;
+        return;
+    }
     signature->failed++;
     signature->failed_status = ((const struct trace_call_failed *)item->record)->status;
-    join->failed_calls++;
 }
 
-static void count_execution(struct joined_kernels *row, const struct trace_kernel *kernel)
+static void count_execution(struct joined_kernels *row, const struct trace_kernel *kernel, uint64_t duration)
 {
     /* Kernels of a graph keep the call id of the capture: each replay has a correlation id of its own. */
     uint64_t execution = kernel->call_id;
     if (kernel->graph_id)
         execution ^= (kernel->correlation_id + 1ull) * 0x9e3779b97f4a7c15ull;
+    if (!execution)
+        return;
     for (unsigned i = 0; i < JOINED_RECENT_CALLS; i++)
-        if (row->recent[i] == execution)
+        if (row->recent[i] == execution) {
+            sum_add(&row->recent_ns[i], duration);
             return;
-    row->recent[row->recent_next++ % JOINED_RECENT_CALLS] = execution;
+        }
+    unsigned next = row->recent_next++ % JOINED_RECENT_CALLS;
+    if (row->recent[next])
+        duration_histogram_add(&row->durations, duration_bucket(row->recent_ns[next]), 1);
+    row->recent[next] = execution;
+    row->recent_ns[next] = duration;
     row->executions++;
+}
+
+/* The last executions get no more kernels. */
+static void end_executions(struct joined_kernels *row)
+{
+    for (unsigned i = 0; i < JOINED_RECENT_CALLS; i++) {
+        if (row->recent[i])
+            duration_histogram_add(&row->durations, duration_bucket(row->recent_ns[i]), 1);
+        row->recent[i] = 0;
+    }
 }
 
 static uint64_t blocks_of(const struct trace_kernel *kernel)
@@ -287,6 +355,19 @@ static bool is_unowned_replay(const struct trace_kernel *kernel)
     return kernel->owner == TRACE_OWNER_NONE && kernel->graph_id && !built;
 }
 
+static struct joined_kernels *row_of_kernel(struct operator_join *join, const struct trace_kernel *kernel,
+                                            bool *of_call, uint64_t duration)
+{
+    uint64_t id = *of_call ? kernel->owner_id : kernel->name_id;
+    struct joined_kernels *row = operator_join_row(join, kernel->device, *of_call, id);
+    if (row)
+        return row;
+    *of_call = false;
+    join->beyond.kernels++;
+    sum_add(&join->beyond.time_ns, duration);
+    return operator_join_row(join, kernel->device, false, 0);
+}
+
 static void add_kernel(struct operator_join *join, const struct trace_kernel *kernel)
 {
     if (!times_are_possible(kernel->start_ns, kernel->end_ns)) {
@@ -294,12 +375,16 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
         return;
     }
     uint64_t duration = kernel->end_ns - kernel->start_ns;
-    struct joined_device *device = find_device(join, kernel->device);
+    struct joined_device *device = operator_join_device(join, kernel->device);
+    if (!device) { /* no machine has so many */
+        join->kernels_invalid++;
+        return;
+    }
     interval_set_add(device->busy, kernel->start_ns, kernel->end_ns);
     device->kernels++;
     sum_add(&device->kernel_ns, duration);
     join->kernels++;
-    launch_names_add(&join->launch_names, kernel);
+    launch_names_add(&join->launch_names, kernel, join->rows_most ? join->rows_most : SIZE_MAX);
 
     bool of_call = kernel->owner == TRACE_OWNER_CALL && kernel->owner_id;
     if (kernel->owner == TRACE_OWNER_NONE)
@@ -308,17 +393,20 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
         join->graph_kernels_unowned++;
         sum_add(&join->graph_time_unowned_ns, duration);
     }
-    struct joined_kernels *row = find_row(join, kernel->device, of_call, of_call ? kernel->owner_id : kernel->name_id);
+    struct joined_kernels *row = row_of_kernel(join, kernel, &of_call, duration);
     row->kernels++;
     sum_add(&row->time_ns, duration);
     if (duration < row->shortest_ns)
         row->shortest_ns = duration;
     uint64_t blocks = blocks_of(kernel);
     if (of_call) {
-        grid_times_add(&join->grid_times, (uint32_t)(row - join->rows), kernel->name_id, blocks, duration);
-        count_execution(row, kernel);
-    } else if (blocks > row->widest_blocks) {
-        row->widest_blocks = blocks;
+        row->grids_left_out |= !grid_times_add(&join->grid_times, (uint32_t)(row - join->rows), kernel->name_id, blocks,
+                                               duration, join->rows_most ? JOIN_GRIDS_MOST : SIZE_MAX);
+        count_execution(row, kernel, duration);
+    } else {
+        duration_histogram_add(&row->durations, duration_bucket(duration), 1);
+        if (blocks > row->widest_blocks)
+            row->widest_blocks = blocks;
     }
 }
 
@@ -326,7 +414,9 @@ static void add_copy(struct operator_join *join, const struct trace_copy *copy)
 {
     if (!times_are_possible(copy->start_ns, copy->end_ns))
         return;
-    struct joined_device *device = find_device(join, copy->device);
+    struct joined_device *device = operator_join_device(join, copy->device);
+    if (!device)
+        return;
     interval_set_add(device->busy, copy->start_ns, copy->end_ns);
     device->copies++;
     sum_add(&device->copy_ns, copy->end_ns - copy->start_ns);
@@ -335,6 +425,9 @@ static void add_copy(struct operator_join *join, const struct trace_copy *copy)
 
 void operator_join_add(struct operator_join *join, const struct trace_item *item)
 {
+    const uint64_t begun_ns = item->block->anchor_realtime_ns;
+    if (begun_ns > join->newest_realtime_ns && begun_ns <= INT64_MAX)
+        join->newest_realtime_ns = begun_ns;
     switch (item->record->type) {
     case TRACE_RECORD_PROCESS:
         add_process(join, item);
@@ -352,7 +445,7 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         add_name(join, item);
         break;
     case TRACE_RECORD_SIGNATURE:
-        find_signature(join, item->signature);
+        operator_join_signature(join, item->signature);
         break;
     case TRACE_RECORD_GROUPS:
         add_groups(join, item);
@@ -373,6 +466,7 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         add_copy(join, (const struct trace_copy *)item->record);
         break;
     default:
+        join_sums_add(join, item);
         break;
     }
 }
@@ -383,10 +477,18 @@ void operator_join_open(struct operator_join *join, struct name_pool *names)
     call_sequence_open(&join->sequence);
 }
 
+void operator_join_open_bounded(struct operator_join *join, struct name_pool *names)
+{
+    operator_join_open(join, names);
+    join->rows_most = JOIN_ROWS_MOST;
+}
+
 void operator_join_end(struct operator_join *join)
 {
     call_sequence_end(&join->sequence);
     launch_names_share(join);
+    for (size_t i = 0; i < join->row_count; i++)
+        end_executions(&join->rows[i]);
 }
 
 const char *operator_join_entry(const struct operator_join *join, uint32_t id)
@@ -402,6 +504,8 @@ void operator_join_close(struct operator_join *join)
         free(join->entries[i]);
     for (size_t i = 0; i < join->device_count; i++)
         interval_set_close(join->devices[i].busy);
+    for (size_t i = 0; i < join->row_count; i++)
+        duration_histogram_free(&join->rows[i].durations);
     free(join->command);
     free(join->version);
     free(join->notes);

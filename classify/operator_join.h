@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "classify/call_sequence.h"
+#include "classify/duration_histogram.h"
 #include "classify/grid_times.h"
 #include "classify/group_lists.h"
 #include "classify/index_map.h"
@@ -22,7 +23,9 @@
 struct name_pool {
     struct index_map map;
     char **names;
-    size_t count, capacity;
+    uint64_t *ids;
+    size_t count, capacity, id_capacity;
+    size_t bytes; /* of all of them */
 };
 
 const char *name_pool_find(const struct name_pool *pool, uint64_t id); /* NULL if no record gave it */
@@ -49,13 +52,17 @@ struct joined_kernels {
     uint64_t widest_blocks;               /* of a kernel by name; a call's are in grid_times, by number of the row */
     uint64_t executions;                  /* calls (graph replays counted) that these kernels belong to */
     uint64_t recent[JOINED_RECENT_CALLS]; /* the last ones: kernels of streams side by side interleave */
+    uint64_t recent_ns[JOINED_RECENT_CALLS];
     unsigned recent_next;
-    uint64_t launches_placed; /* of a kernel by name: launches counted for it so far, when rows are merged */
+    uint64_t launches_placed;            /* of a kernel by name: launches counted for it so far, when rows are merged */
+    struct duration_histogram durations; /* of executions, complete after operator_join_end(); of kernels by name */
+    bool grids_left_out;                 /* of a bounded join: its grid_times are not all there */
 };
 
 /* Launches of one kernel that the program itself made, timed or not; of one shape, where their records have no name. */
 struct joined_launches {
     uint64_t name_id; /* 0: launch_names may know it */
+    uint64_t shape_id; /* where there is no name; 0: of all that a bounded join can't tell apart */
     uint64_t launches;
     bool phase_known; /* its name has come: phase is what that says */
     enum phase phase;
@@ -76,8 +83,35 @@ struct joined_note {
     uint64_t realtime_ns; /* when it was written; 0: not known */
 };
 
+/* What a bounded join had no row for. Kernels and launches went to the row without a name. */
+struct joined_beyond {
+    uint64_t calls, failed, launches, kernels, time_ns, names;
+};
+
+/* Of a trace that holds sums, as who summed says. */
+struct joined_sums {
+    bool present; /* false: the trace holds the records themselves */
+    bool final;
+    uint64_t written_realtime_ns;
+    uint64_t blocks, records, blocks_damaged, records_damaged, records_unknown, blocks_lost;
+    uint64_t samples, samples_of; /* raw records that are kept, and out of how many */
+};
+
+/* What rotation wrote over, of this process. */
+struct joined_rotation {
+    uint64_t blocks, calls, failed_calls, launches, kernels, copies;
+    uint64_t first_realtime_ns, last_realtime_ns;
+};
+
+void joined_rotation_add(struct joined_rotation *sum, const struct joined_rotation *more);
+
 struct operator_join {
     struct name_pool *names; /* borrowed */
+    size_t rows_most;        /* of signatures, of kernels, of launches; 0: as many as there are */
+    struct joined_beyond beyond;
+    struct joined_sums sums;
+    struct joined_rotation rotated;
+    uint64_t newest_realtime_ns; /* when the newest of its blocks was taken into use */
 
     bool process_seen;
     struct trace_process process; /* without its text */
@@ -114,9 +148,24 @@ struct operator_join {
 void sum_add(uint64_t *sum, uint64_t more);
 
 void operator_join_open(struct operator_join *join, struct name_pool *names);
+/* The same in bounded memory, for a process that never ends: what is beyond the bounds is counted in `beyond`. */
+enum {
+    JOIN_ROWS_MOST = 1 << 16,
+    JOIN_GRIDS_MOST = 1 << 17,
+    JOIN_NAME_BYTES_MOST = 1 << 25,
+    JOIN_DEVICES_MOST = 64,
+    JOIN_STRETCHES_MOST = 4096, /* of the busy time of one device */
+};
+void operator_join_open_bounded(struct operator_join *join, struct name_pool *names);
 void operator_join_add(struct operator_join *join, const struct trace_item *item);
 void operator_join_end(struct operator_join *join);                             /* after the last record */
 const char *operator_join_entry(const struct operator_join *join, uint32_t id); /* NULL if not known */
 void operator_join_close(struct operator_join *join);
+
+/* Rows, made on first use; for what adds sums. NULL, SIZE_MAX: a bounded join has no more room. */
+struct joined_signature *operator_join_signature(struct operator_join *join, const struct trace_signature *content);
+struct joined_device *operator_join_device(struct operator_join *join, uint32_t ordinal);
+struct joined_kernels *operator_join_row(struct operator_join *join, uint32_t ordinal, bool of_call, uint64_t id);
+size_t operator_join_launches(struct operator_join *join, uint64_t name_id, uint64_t shape_id);
 
 #endif

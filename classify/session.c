@@ -150,6 +150,12 @@ static void name_operator(const struct session_merge *merge, size_t index)
     op->shape_source = op->name ? TRACE_NAME_ONLY : TRACE_NONE;
 }
 
+static void operator_free(struct operator_row *op)
+{
+    free(op->name);
+    duration_histogram_free(&op->durations);
+}
+
 /* Rows without anything, as of signatures that only a lost call used. */
 static void drop_empty_operators(struct session *session)
 {
@@ -158,7 +164,7 @@ static void drop_empty_operators(struct session *session)
         if (session->operators[i].calls || session->operators[i].kernels)
             session->operators[kept++] = session->operators[i];
         else
-            free(session->operators[i].name);
+            operator_free(&session->operators[i]);
     }
     session->operator_count = kept;
 }
@@ -422,7 +428,7 @@ void session_close(struct session *session)
     for (size_t i = 0; i < session->process_count; i++)
         process_free(&session->processes[i]);
     for (size_t i = 0; i < session->operator_count; i++)
-        free(session->operators[i].name);
+        operator_free(&session->operators[i]);
     for (size_t i = 0; i < session->bad_file_count; i++)
         free(session->bad_files[i].text);
     for (size_t i = 0; i < session->failure_count; i++)

@@ -10,6 +10,7 @@
 
 #include "classify/calibration.h"
 #include "classify/device_identity.h"
+#include "classify/duration_histogram.h"
 #include "classify/held_clock.h"
 #include "classify/kernel_families.h"
 #include "classify/operator_join.h"
@@ -71,6 +72,8 @@ struct session_process {
     struct joined_note *notes;
     size_t note_count;
     struct trace_reader_stats stats;
+    struct joined_sums sums; /* present: its trace holds sums, not records */
+    struct joined_rotation rotated;
     struct trace_counters counters;
     uint64_t records_dropped; /* by threads, CUPTI and the helper together */
     bool timed;               /* CUPTI was on, or said something: its number of kernels is known */
@@ -98,6 +101,8 @@ struct operator_row {
     uint64_t kernels, time_ns;
     uint64_t blocks; /* of a call's kernel that took most of its time; of a kernel by name the most; 0: not known */
     bool persistent; /* that kernel is, by its name */
+    bool blocks_left_out;                /* some of its kernels' blocks are not known, so BLOCKS is not */
+    struct duration_histogram durations; /* of executions of a call, of single kernels by name */
     double bandwidth_fill; /* share of the bandwidth that so many blocks can draw, as calibrated; NAN: not known */
     double flops, bytes, t_roof_ns; /* of all calls */
     double share;                   /* of the kernel time of all devices; NAN without any */
@@ -118,6 +123,9 @@ struct session_coverage {
     uint64_t calls_missing, launches_missing;
     uint64_t records_dropped, records_damaged, blocks_damaged, records_unknown, buffers_lost;
     uint64_t copies;
+    struct joined_beyond beyond;    /* of all processes that hold sums: more different things than they tell apart */
+    struct joined_rotation rotated; /* of all processes */
+    uint64_t newest_realtime_ns;    /* when the newest of all blocks was taken into use */
     uint64_t traces_cut;
     uint64_t
         sequences_dropped; /* calls and launches in more threads, streams or lists than are told apart: no siblings,

@@ -81,8 +81,10 @@ static void find_missing(struct session_process *process, const struct operator_
     }
     if (still_written && (process->calls || process->failed_calls || process->launches))
         return;
-    process->calls_missing = excess(calls_recorded, process->calls);
-    process->launches_missing = excess(launches_recorded, process->launches);
+    /* What rotation wrote over is counted elsewhere. */
+    const struct joined_rotation *rotated = &join->rotated;
+    process->calls_missing = excess(excess(calls_recorded, process->calls), rotated->calls);
+    process->launches_missing = excess(excess(launches_recorded, process->launches), rotated->launches);
 }
 
 static void read_slots(struct session_process *process, const struct operator_join *join,
@@ -137,6 +139,16 @@ static struct session_process *add_process(struct session *session, const char *
     return process;
 }
 
+/* What was damaged in the records that were summed is damaged still. */
+static void take_sums(struct session_process *process, const struct operator_join *join)
+{
+    process->sums = join->sums;
+    process->rotated = join->rotated;
+    sum_add(&process->stats.blocks_damaged, join->sums.blocks_damaged);
+    sum_add(&process->stats.records_damaged, join->sums.records_damaged);
+    sum_add(&process->stats.records_unknown, join->sums.records_unknown);
+}
+
 static void fill_process(struct session_process *process, struct operator_join *join, const struct trace_reader *reader,
                          uint32_t block_pid, bool still_written)
 {
@@ -155,6 +167,7 @@ static void fill_process(struct session_process *process, struct operator_join *
     process->kernels = join->kernels;
     process->named_kernels = count_named_kernels(join);
     process->stats = *trace_reader_stats(reader);
+    take_sums(process, join);
     read_notes(process, join);
     hidden_shapes_find(process, join);
     read_slots(process, join, reader);
@@ -170,6 +183,16 @@ static uint64_t outermost_launches(const struct operator_join *join)
     for (size_t i = 0; i < join->launch_count; i++)
         launches += join->launches[i].launches;
     return launches;
+}
+
+static void add_beyond(struct joined_beyond *sum, const struct joined_beyond *more)
+{
+    sum_add(&sum->calls, more->calls);
+    sum_add(&sum->failed, more->failed);
+    sum_add(&sum->launches, more->launches);
+    sum_add(&sum->kernels, more->kernels);
+    sum_add(&sum->time_ns, more->time_ns);
+    sum_add(&sum->names, more->names);
 }
 
 static void add_process_coverage(struct session_coverage *coverage, const struct session_process *process,
@@ -191,6 +214,10 @@ static void add_process_coverage(struct session_coverage *coverage, const struct
     coverage->launches_missing += process->launches_missing;
     coverage->graph_kernels_unjoined += join->graph_kernels_unowned;
     sum_add(&coverage->graph_time_unjoined_ns, join->graph_time_unowned_ns);
+    add_beyond(&coverage->beyond, &join->beyond);
+    joined_rotation_add(&coverage->rotated, &join->rotated);
+    if (join->newest_realtime_ns > coverage->newest_realtime_ns)
+        coverage->newest_realtime_ns = join->newest_realtime_ns;
     coverage->kernels_unjoined += process->counters.kernels_unjoined;
     coverage->records_dropped += process->records_dropped;
     coverage->buffers_lost += process->counters.buffers_lost;

@@ -138,6 +138,8 @@ static void add_kernels(struct operator_row *op, const struct joined_kernels *ro
     op->kernels += row->kernels;
     sum_add(&op->time_ns, row->time_ns);
     op->executions += row->executions;
+    duration_histogram_add_all(&op->durations, &row->durations);
+    op->blocks_left_out |= row->grids_left_out;
     if (!op->of_call && row->widest_blocks > op->blocks)
         op->blocks = row->widest_blocks;
 }
@@ -149,6 +151,10 @@ void session_merge_find_grids(struct session_merge *merge)
     const struct grid_time **longest = grid_times_longest(&merge->grid_times, session->operator_count);
     for (size_t i = 0; i < session->operator_count; i++) {
         struct operator_row *op = &session->operators[i];
+        if (op->blocks_left_out) {
+            op->blocks = 0;
+            continue;
+        }
         if (longest[i])
             op->blocks = longest[i]->blocks;
         uint64_t name_id = longest[i] ? longest[i]->name_id : merge->operator_name_ids[i];
@@ -200,7 +206,7 @@ static void merge_kernels(struct session_merge *merge, struct operator_join *joi
         if (signature != INDEX_MAP_NONE)
             op = operator_of_call(merge, join, &join->signatures[signature], device);
         else /* also where the call's record was lost: the longest kernel's name is what is left */
-            op = operator_at(merge, row->of_call ? longest[i]->name_id : row->id, device, false);
+            op = operator_at(merge, !row->of_call ? row->id : longest[i] ? longest[i]->name_id : 0, device, false);
         add_kernels(op, row);
         operator_of_row[i] = (uint32_t)(op - merge->session->operators);
         if (device >= 0 && sets_floor(merge, row)) {
@@ -210,7 +216,8 @@ static void merge_kernels(struct session_merge *merge, struct operator_join *joi
     }
     for (size_t i = 0; i < join->grid_times.count; i++) {
         const struct grid_time *grid = &join->grid_times.grids[i];
-        grid_times_add(&merge->grid_times, operator_of_row[grid->owner], grid->name_id, grid->blocks, grid->time_ns);
+        grid_times_add(&merge->grid_times, operator_of_row[grid->owner], grid->name_id, grid->blocks, grid->time_ns,
+                       SIZE_MAX);
     }
     free(operator_of_row);
     free(longest);

@@ -49,14 +49,27 @@ const uint64_t *step_counts_of(const struct step_counts *counts, uint32_t number
     return at < counts->calls_capacity ? counts->calls[at] : none;
 }
 
-static void count_call(struct step_counts *counts, uint32_t number, enum phase phase)
+static void make_room(struct step_counts *counts, uint32_t number)
 {
     while (number >= counts->calls_capacity) {
         size_t before = counts->calls_capacity;
         counts->calls = allocate_grow(counts->calls, before, &counts->calls_capacity, sizeof *counts->calls);
         memset(counts->calls + before, 0, (counts->calls_capacity - before) * sizeof *counts->calls);
     }
+}
+
+static void count_call(struct step_counts *counts, uint32_t number, enum phase phase)
+{
+    make_room(counts, number);
     counts->calls[number][phase]++;
+}
+
+void step_counts_add(struct step_counts *counts, uint32_t number, bool launch, const uint64_t phases[PHASE_COUNT])
+{
+    uint32_t at = step_call_number(number, launch);
+    make_room(counts, at);
+    for (int p = 0; p < PHASE_COUNT; p++)
+        sum_add(&counts->calls[at][p], phases[p]);
 }
 
 void step_counts_free(struct step_counts *counts)

@@ -35,6 +35,8 @@ static inline uint32_t step_call_number(uint32_t number, bool launch)
 
 /* Calls by phase; all zero if it was in no step. */
 const uint64_t *step_counts_of(const struct step_counts *counts, uint32_t number, bool launch);
+/* Calls whose phases somebody else has counted. */
+void step_counts_add(struct step_counts *counts, uint32_t number, bool launch, const uint64_t phases[PHASE_COUNT]);
 void step_counts_free(struct step_counts *counts);
 
 /* One product with a weight. */

@@ -100,6 +100,50 @@ static json_t *unknown_family_names(const struct session *session)
     return names;
 }
 
+static json_t *rotated_or_null(const struct joined_rotation *rotated)
+{
+    if (!rotated->blocks)
+        return json_null();
+    json_t *object = json_object();
+    json_value_set(object, "blocks", json_value_count(rotated->blocks));
+    json_value_set(object, "calls", json_value_count(rotated->calls));
+    json_value_set(object, "failed_calls", json_value_count(rotated->failed_calls));
+    json_value_set(object, "launches", json_value_count(rotated->launches));
+    json_value_set(object, "kernels", json_value_count(rotated->kernels));
+    json_value_set(object, "copies", json_value_count(rotated->copies));
+    json_value_set(object, "first_realtime_ns", json_value_count(rotated->first_realtime_ns));
+    json_value_set(object, "last_realtime_ns", json_value_count(rotated->last_realtime_ns));
+    return object;
+}
+
+static json_t *beyond_or_null(const struct joined_beyond *beyond)
+{
+    if (!beyond->calls && !beyond->failed && !beyond->launches && !beyond->kernels && !beyond->names)
+        return json_null();
+    json_t *object = json_object();
+    json_value_set(object, "calls", json_value_count(beyond->calls));
+    json_value_set(object, "failed_calls", json_value_count(beyond->failed));
+    json_value_set(object, "launches", json_value_count(beyond->launches));
+    json_value_set(object, "kernels", json_value_count(beyond->kernels));
+    json_value_set(object, "time_ns", json_value_count(beyond->time_ns));
+    json_value_set(object, "names", json_value_count(beyond->names));
+    return object;
+}
+
+static json_t *sums_or_null(const struct joined_sums *sums)
+{
+    if (!sums->present)
+        return json_null();
+    json_t *object = json_object();
+    json_value_set(object, "final", json_boolean(sums->final));
+    json_value_set(object, "written_realtime_ns", json_value_count(sums->written_realtime_ns));
+    json_value_set(object, "blocks", json_value_count(sums->blocks));
+    json_value_set(object, "records", json_value_count(sums->records));
+    json_value_set(object, "samples", json_value_count(sums->samples));
+    json_value_set(object, "samples_of", json_value_count(sums->samples_of));
+    return object;
+}
+
 static json_t *coverage_object(const struct session *session)
 {
     const struct session_coverage *c = &session->coverage;
@@ -127,6 +171,8 @@ static json_t *coverage_object(const struct session *session)
     json_value_set(object, "buffers_lost", json_value_count(c->buffers_lost));
     json_value_set(object, "traces_cut", json_value_count(c->traces_cut));
     json_value_set(object, "sequences_dropped", json_value_count(c->sequences_dropped));
+    json_value_set(object, "rotated", rotated_or_null(&c->rotated));
+    json_value_set(object, "beyond", beyond_or_null(&c->beyond));
     /* A sum of sums may be beyond JSON's integers: then it is no integer. */
     bool is_integer = timed && c->gpu_time_ns < 9e18;
     json_value_set(object, "gpu_time_ns",
@@ -211,6 +257,8 @@ static json_t *process_object(const struct session_process *process)
     json_value_set(object, "calls_missing", json_value_count(process->calls_missing));
     json_value_set(object, "launches_missing", json_value_count(process->launches_missing));
     json_value_set(object, "records_dropped", json_value_count(process->records_dropped));
+    json_value_set(object, "sums", sums_or_null(&process->sums));
+    json_value_set(object, "rotated", rotated_or_null(&process->rotated));
     json_value_set(object, "calls_unseen", json_boolean(session_process_asks_unseen(process)));
     json_value_set(object, "calls_unseen_reason", json_value_text(hidden_reason_name(hidden_shapes_reason(process))));
     json_value_set(object, "blas_files", json_value_size(process->blas_files));
@@ -303,6 +351,9 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "blocks", json_value_count_if(op->blocks, op->blocks));
     json_value_set(object, "bandwidth_fill", json_value_real(op->bandwidth_fill));
     json_value_set(object, "time_ns", json_value_count_if(op->timed && op->kernels, op->time_ns));
+    json_value_set(object, "time_p50_ns", json_value_real(duration_histogram_at(&op->durations, 0.5)));
+    json_value_set(object, "time_p99_ns", json_value_real(duration_histogram_at(&op->durations, 0.99)));
+    json_value_set(object, "time_percentile_error", json_value_real(op->durations.total ? DURATION_ERROR : NAN));
     json_value_set(object, "share", op->timed && op->kernels ? json_value_real(op->share) : json_null());
     json_value_set(object, "flops", json_value_real(op->flops));
     json_value_set(object, "bytes", json_value_real(op->bytes));

@@ -17,6 +17,7 @@
 #include "report/device_text.h"
 #include "report/format.h"
 #include "report/label.h"
+#include "report/kept_text.h"
 #include "report/lookalikes.h"
 #include "report/meanings.h"
 #include "report/operator_table.h"
@@ -97,6 +98,7 @@ static void print_failures(const struct session *session, FILE *out)
 static void print_header(const struct session *session, size_t width, FILE *out)
 {
     print_session(session, width, out);
+    kept_text_print(session, out);
     for (size_t i = 0; i < session->device_count; i++)
         device_text_print(session, (int)i, out);
     if (!session->device_count) {

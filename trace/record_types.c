@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "trace/trace_sums.h"
+
 /* Text of BYTES bytes at the end of a record: does it fit? */
 static bool take_text(const struct trace_record *record, size_t fixed, uint64_t bytes, struct record_text *text)
 {
@@ -56,6 +58,97 @@ static bool check_groups(const struct trace_record *record, struct record_text *
            groups->id == trace_hash(groups->group, (uint32_t)bytes);
 }
 
+/* ---- sums ---- */
+
+static bool check_sum_process(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_process *sum = (const void *)record;
+    (void)text;
+    for (int p = 0; p < TRACE_SUMS_PHASES; p++)
+        if (!(sum->rows[p] >= 0 && sum->rows[p] <= 1e300)) /* no NAN either */
+            return false;
+    return sum->final <= 1;
+}
+
+static bool check_sum_calls(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_calls *sum = (const void *)record;
+    (void)text;
+    bool numbers =
+        sum->groups_flops >= 0 && sum->groups_flops <= 1e300 && sum->groups_bytes >= 0 && sum->groups_bytes <= 1e300;
+    return sum->groups_known <= 1 && sum->groups_at_most <= 1 && (numbers || !sum->groups_known);
+}
+
+static bool check_sum_kernels(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_kernels *sum = (const void *)record;
+    (void)text;
+    if (sum->of_call > 1 || sum->grids_left_out > 1 || sum->bucket_count > TRACE_SUMS_BUCKETS ||
+        sum->bucket_count * sizeof sum->buckets[0] > record->size - sizeof *sum)
+        return false;
+    for (uint32_t i = 0; i < sum->bucket_count; i++) {
+        uint64_t bucket = sum->buckets[i] >> TRACE_SUMS_BUCKET_SHIFT;
+        if (bucket >= TRACE_SUMS_BUCKETS || (i && bucket <= sum->buckets[i - 1] >> TRACE_SUMS_BUCKET_SHIFT))
+            return false;
+    }
+    return true;
+}
+
+static bool check_sum_device(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_device *sum = (const void *)record;
+    (void)text;
+    return sum->busy_known <= 1;
+}
+
+static bool check_sum_busy(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_busy *sum = (const void *)record;
+    (void)text;
+    if ((uint64_t)sum->count * sizeof sum->stretches[0] > record->size - sizeof *sum)
+        return false;
+    for (uint32_t i = 0; i < sum->count; i++) {
+        const struct trace_stretch *stretch = &sum->stretches[i];
+        if (stretch->end_ns < stretch->start_ns || stretch->busy_ns > stretch->end_ns - stretch->start_ns)
+            return false;
+    }
+    return true;
+}
+
+static bool check_sum_sequence(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_sequence *sum = (const void *)record;
+    (void)text;
+    bool siblings = sum->kind == TRACE_SEQUENCE_SIBLINGS && sum->count <= TRACE_SUMS_SIBLINGS;
+    bool attention = sum->kind == TRACE_SEQUENCE_ATTENTION && sum->count == 2;
+    return sum->count >= 2 && (siblings || attention) && sum->scores_read <= 1;
+}
+
+static bool is_sampled(uint16_t type)
+{
+    return type == TRACE_RECORD_CALL || type == TRACE_RECORD_CALL_FAILED || type == TRACE_RECORD_LAUNCH ||
+           type == TRACE_RECORD_KERNEL || type == TRACE_RECORD_COPY;
+}
+
+static bool check_sample(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sample *sample = (const void *)record;
+    const struct trace_record *inner = (const void *)sample->bytes;
+    const uint64_t room = record->size - sizeof *sample;
+    (void)text;
+    if (sample->record_bytes % 8 || sample->content_bytes % 8 || sample->record_bytes < sizeof *inner ||
+        (uint64_t)sample->record_bytes + sample->content_bytes > room)
+        return false;
+    const struct record_type *type = record_type_find(inner->type);
+    if (!type || !is_sampled(inner->type) || inner->size != sample->record_bytes || inner->size < type->least_bytes)
+        return false;
+    if (!sample->content_bytes)
+        return true;
+    const struct trace_record *shape = (const void *)(sample->bytes + sample->record_bytes);
+    return inner->type == TRACE_RECORD_LAUNCH && shape->type == TRACE_RECORD_LAUNCH_SHAPE &&
+           shape->size == sample->content_bytes && shape->size >= sizeof(struct trace_launch_shape);
+}
+
 /* clang-format off */
 const struct record_type record_types[] = {
     /* type                      name            1.0  content refers to                   check */
@@ -75,6 +168,17 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_END,          "end",            16, false, 0,                           NULL},
     {TRACE_RECORD_CLOCKS,       "clocks",         72, false, 0,                           NULL},
     {TRACE_RECORD_GROUPS,       "groups",         88, false, 0,                           check_groups},
+    {TRACE_RECORD_SUM_PROCESS,  "sums of process",256,false, 0,                           check_sum_process},
+    {TRACE_RECORD_SUM_CALLS,    "sum of calls",   80, false, TRACE_RECORD_SIGNATURE,      check_sum_calls},
+    {TRACE_RECORD_SUM_LAUNCHES, "sum of launches",56, false, 0,                           NULL},
+    {TRACE_RECORD_SUM_KERNELS,  "sum of kernels",208, false, 0,                           check_sum_kernels},
+    {TRACE_RECORD_SUM_GRID,     "sum of grid",    48, false, 0,                           NULL},
+    {TRACE_RECORD_SUM_DEVICE,   "sum of device",  72, false, 0,                           check_sum_device},
+    {TRACE_RECORD_SUM_BUSY,     "busy stretches", 16, false, 0,                           check_sum_busy},
+    {TRACE_RECORD_SUM_SEQUENCE, "sum of sequence",224,false, 0,                           check_sum_sequence},
+    {TRACE_RECORD_SUM_SHAPE,    "sum of shape",   32, false, 0,                           NULL},
+    {TRACE_RECORD_SAMPLE,       "sample",         56, false, 0,                           check_sample},
+    {TRACE_RECORD_ROTATED,      "rotated",        80, false, 0,                           NULL},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;
@@ -85,6 +189,12 @@ _Static_assert(sizeof(struct trace_device) == 352 && sizeof(struct trace_signatu
                    sizeof(struct trace_call_failed) == 32 && sizeof(struct trace_anchor) == 40 &&
                    sizeof(struct trace_end) == 16,
                "version 1.0; a field that is added loosens this line, not the table");
+_Static_assert(sizeof(struct trace_sum_process) == 256 && sizeof(struct trace_sum_calls) == 80 &&
+                   sizeof(struct trace_sum_launches) == 56 && sizeof(struct trace_sum_shape) == 32 && sizeof(struct trace_sum_kernels) == 208 &&
+                   sizeof(struct trace_sum_grid) == 48 && sizeof(struct trace_sum_device) == 72 &&
+                   sizeof(struct trace_sum_busy) == 16 && sizeof(struct trace_sum_sequence) == 224 &&
+                   sizeof(struct trace_sample) == 56 && sizeof(struct trace_rotated) == 80,
+               "version 1.4; likewise");
 
 const struct record_type *record_type_find(uint16_t type)
 {

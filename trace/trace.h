@@ -96,6 +96,18 @@ enum trace_record_type {
     TRACE_RECORD_END = 14,         /* struct trace_end: the process left in an orderly way */
     TRACE_RECORD_CLOCKS = 15,      /* struct trace_clocks: what NVML said about one GPU; since 1.1 */
     TRACE_RECORD_GROUPS = 16,      /* struct trace_groups: the groups of a grouped call; before its signature in each block; since 1.2 */
+    /* since 1.4, by a collector; the structs stand in trace_sums.h: */
+    TRACE_RECORD_SUM_PROCESS = 17, /* struct trace_sum_process: this file holds sums in place of records */
+    TRACE_RECORD_SUM_CALLS = 18,   /* struct trace_sum_calls */
+    TRACE_RECORD_SUM_LAUNCHES = 19,/* struct trace_sum_launches */
+    TRACE_RECORD_SUM_KERNELS = 20, /* struct trace_sum_kernels */
+    TRACE_RECORD_SUM_GRID = 21,    /* struct trace_sum_grid */
+    TRACE_RECORD_SUM_DEVICE = 22,  /* struct trace_sum_device */
+    TRACE_RECORD_SUM_BUSY = 23,    /* struct trace_sum_busy */
+    TRACE_RECORD_SUM_SEQUENCE = 24,/* struct trace_sum_sequence */
+    TRACE_RECORD_SUM_SHAPE = 25,   /* struct trace_sum_shape */
+    TRACE_RECORD_SAMPLE = 26,      /* struct trace_sample: one raw record out of many */
+    TRACE_RECORD_ROTATED = 27,     /* struct trace_rotated: how much of this process was written over */
 };
 
 /* ---- facts about the process ---- */

@@ -29,6 +29,10 @@ static void add_one_of_each(struct builder *b)
     uint32_t signature = builder_signature(b, 4), shape = 0;
     for (size_t i = 0; i < record_type_count; i++) {
         const struct record_type *type = &record_types[i];
+        if (type->type >= TRACE_RECORD_SUM_PROCESS) {
+            builder_sum(b, (uint16_t)type->type, signature);
+            continue;
+        }
         if (type->type == TRACE_RECORD_GROUPS) {
             builder_groups(b, 2);
             continue;

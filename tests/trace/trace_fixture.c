@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "trace/checksum.h"
+#include "trace/record_types.h"
+#include "trace/trace_sums.h"
 
 static void die(const char *what)
 {
@@ -232,6 +234,56 @@ uint32_t builder_groups(struct builder *builder, uint32_t count)
         record.group[i] = (struct trace_group){.m = i + 1, .n = 2, .k = 3, .batch = 1};
     record.fixed.id = trace_hash(record.group, count * (uint32_t)sizeof *record.group);
     return builder_add(builder, TRACE_RECORD_GROUPS, &record, sizeof record.fixed + count * sizeof *record.group);
+}
+
+union sum_record {
+    struct trace_sum_process process;
+    struct trace_sum_calls calls;
+    struct trace_sum_kernels kernels;
+    struct trace_sum_device device;
+    struct trace_sum_busy busy;
+    struct trace_sum_sequence sequence;
+    struct trace_sample sample;
+    unsigned char bytes[512];
+};
+
+/* A launch and its shape. Returns the bytes that both take. */
+static size_t fill_sample(struct trace_sample *sample)
+{
+    struct trace_launch launch = {.record = {.type = TRACE_RECORD_LAUNCH, .size = sizeof launch}};
+    struct trace_launch_shape shape = {.record = {.type = TRACE_RECORD_LAUNCH_SHAPE, .size = sizeof shape}};
+    sample->record_bytes = sizeof launch;
+    sample->content_bytes = sizeof shape;
+    memcpy(sample->bytes, &launch, sizeof launch);
+    memcpy(sample->bytes + sizeof launch, &shape, sizeof shape);
+    return sizeof launch + sizeof shape;
+}
+
+uint32_t builder_sum(struct builder *builder, uint16_t type, uint32_t signature_offset)
+{
+    union sum_record record = {0};
+    size_t size = record_type_find(type)->least_bytes;
+    if (type == TRACE_RECORD_SUM_CALLS) {
+        record.calls.signature_offset = signature_offset;
+        record.calls.groups_known = 1;
+    } else if (type == TRACE_RECORD_SUM_KERNELS) {
+        record.kernels.of_call = 1;
+        record.kernels.bucket_count = 2;
+        record.kernels.buckets[0] = 30ull << TRACE_SUMS_BUCKET_SHIFT | 5;
+        record.kernels.buckets[1] = 40ull << TRACE_SUMS_BUCKET_SHIFT | 7;
+        size += 2 * sizeof record.kernels.buckets[0];
+    } else if (type == TRACE_RECORD_SUM_BUSY) {
+        record.busy.count = 2;
+        record.busy.stretches[0] = (struct trace_stretch){10, 20, 5};
+        record.busy.stretches[1] = (struct trace_stretch){30, 40, 10};
+        size += 2 * sizeof record.busy.stretches[0];
+    } else if (type == TRACE_RECORD_SUM_SEQUENCE) {
+        record.sequence.kind = TRACE_SEQUENCE_SIBLINGS;
+        record.sequence.count = 3;
+    } else if (type == TRACE_RECORD_SAMPLE) {
+        size += fill_sample(&record.sample);
+    }
+    return builder_add(builder, type, &record, size);
 }
 
 void builder_end(struct builder *builder)

@@ -52,6 +52,8 @@ uint32_t builder_signature(struct builder *builder, int64_t m);
 uint32_t builder_call(struct builder *builder, uint32_t signature_offset, uint64_t call_id);
 uint32_t builder_text(struct builder *builder, uint16_t type, const char *text);
 uint32_t builder_groups(struct builder *builder, uint32_t count); /* 8 at most */
+uint32_t builder_sum(struct builder *builder, uint16_t type,
+                     uint32_t signature_offset); /* a good one of trace_sums.h */
 void builder_end(struct builder *builder);
 void builder_seal(struct builder *builder);
 struct trace_block_header *builder_header(struct builder *builder);

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One function for each kind of record, in the order in which a reader needs them: signatures before what refers to them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify/allocate.h"
+#include "classify/join_sums.h"
+#include "trace/trace_sums.h"
+
+enum {
+    RECORD_BYTES_MOST = TRACE_BLOCK_BYTES - TRACE_HEADER_BYTES,
+    STRETCHES_A_RECORD = 2048,
+    INTERVALS_KEPT = 8192, /* of a device: up to so many they are kept as they are */
+};
+
+struct writing {
+    const struct operator_join *join;
+    join_sums_put *put;
+    void *context;
+    union {
+        struct trace_record record;
+        _Alignas(8) unsigned char bytes[RECORD_BYTES_MOST];
+    } room; /* of records of no fixed size */
+};
+
+static void put_with(struct writing *w, const struct trace_signature *signature, struct trace_record *record,
+                     enum trace_record_type type, size_t bytes)
+{
+    record->type = (uint16_t)type;
+    record->size = (uint16_t)bytes;
+    w->put(w->context, signature, record);
+}
+
+static void put(struct writing *w, struct trace_record *record, enum trace_record_type type, size_t bytes)
+{
+    put_with(w, NULL, record, type, bytes);
+}
+
+/* FIXED bytes of the record lie in w->room already; text goes behind them. Returns how much of it there was room for. */
+static uint32_t add_text(struct writing *w, size_t *bytes, const char *text)
+{
+    size_t length = text ? strlen(text) : 0, left = sizeof w->room - *bytes - 8;
+    if (length > left)
+        length = left;
+    if (length)
+        memcpy(w->room.bytes + *bytes, text, length);
+    *bytes += length;
+    return (uint32_t)length;
+}
+
+static void put_text(struct writing *w, enum trace_record_type type, size_t bytes)
+{
+    size_t padded = (bytes + 7) / 8 * 8;
+    memset(w->room.bytes + bytes, 0, padded - bytes);
+    put(w, &w->room.record, type, padded);
+}
+
+/* ---- what the process said of itself ---- */
+
+static void write_process(struct writing *w)
+{
+    const struct operator_join *join = w->join;
+    struct trace_process *process = (struct trace_process *)w->room.bytes;
+    size_t bytes = sizeof *process;
+    if (!join->process_seen)
+        return;
+    *process = join->process;
+    uint32_t command = add_text(w, &bytes, join->command), version = add_text(w, &bytes, join->version);
+    process->command_bytes = (uint16_t)command;
+    process->version_bytes = (uint16_t)version;
+    put_text(w, TRACE_RECORD_PROCESS, bytes);
+}
+
+static void write_entries(struct writing *w)
+{
+    struct trace_entry *entry = (struct trace_entry *)w->room.bytes;
+    for (size_t id = 0; id < w->join->entry_capacity; id++) {
+        size_t bytes = sizeof *entry;
+        if (!w->join->entries[id])
+            continue;
+        *entry = (struct trace_entry){.id = (uint32_t)id};
+        entry->name_bytes = add_text(w, &bytes, w->join->entries[id]);
+        put_text(w, TRACE_RECORD_ENTRY, bytes);
+    }
+}
+
+static void write_notes(struct writing *w)
+{
+    struct trace_note *note = (struct trace_note *)w->room.bytes;
+    for (size_t i = 0; i < w->join->note_count; i++) {
+        const struct joined_note *from = &w->join->notes[i];
+        size_t bytes = sizeof *note;
+        *note = (struct trace_note){.code = from->code, .value = from->value};
+        note->text_bytes = add_text(w, &bytes, from->text);
+        put_text(w, TRACE_RECORD_NOTE, bytes);
+    }
+}
+
+/* The pool is this process's own. A name that was cut ends in a mark that says so. */
+static void write_names(struct writing *w)
+{
+    const struct name_pool *pool = w->join->names;
+    struct trace_name *name = (struct trace_name *)w->room.bytes;
+    for (size_t i = 0; i < pool->count; i++) {
+        size_t bytes = sizeof *name;
+        *name = (struct trace_name){.id = pool->ids[i]};
+        name->name_bytes = name->full_bytes = add_text(w, &bytes, pool->names[i]);
+        put_text(w, TRACE_RECORD_NAME, bytes);
+    }
+}
+
+/* ---- devices ---- */
+
+static void write_busy(struct writing *w, const struct joined_device *device, const struct interval_summary *summary)
+{
+    struct trace_sum_busy *busy = (struct trace_sum_busy *)w->room.bytes;
+    for (size_t at = 0; at < summary->count; at += busy->count) {
+        size_t count = summary->count - at;
+        *busy = (struct trace_sum_busy){.device = device->ordinal};
+        busy->count = (uint32_t)(count < STRETCHES_A_RECORD ? count : STRETCHES_A_RECORD);
+        for (uint32_t i = 0; i < busy->count; i++) {
+            const struct interval_stretch *from = &summary->stretches[at + i];
+            busy->stretches[i] = (struct trace_stretch){from->start_ns, from->end_ns, from->busy_ns};
+        }
+        put(w, &busy->record, TRACE_RECORD_SUM_BUSY, sizeof *busy + busy->count * sizeof busy->stretches[0]);
+    }
+}
+
+static void write_device(struct writing *w, const struct joined_device *device)
+{
+    struct interval_summary summary = interval_set_summary(device->busy, INTERVALS_KEPT);
+    struct trace_sum_device sum = {
+        .device = device->ordinal,
+        .kernels = device->kernels,
+        .kernel_ns = device->kernel_ns,
+        .copies = device->copies,
+        .copy_ns = device->copy_ns,
+        .copy_bytes = device->copy_bytes,
+        .busy_gap_ns = summary.gap_ns,
+        .busy_known = summary.known,
+    };
+    if (device->described) {
+        struct trace_device facts = device->facts;
+        put(w, &facts.record, TRACE_RECORD_DEVICE, sizeof facts);
+    }
+    put(w, &sum.record, TRACE_RECORD_SUM_DEVICE, sizeof sum);
+    write_busy(w, device, &summary);
+    free(summary.stretches);
+}
+
+/* ---- sums ---- */
+
+static void write_sums(struct writing *w, const struct joined_sums *sums)
+{
+    const struct operator_join *join = w->join;
+    struct trace_sum_process sum = {
+        .final = sums->final,
+        .written_realtime_ns = sums->written_realtime_ns,
+        .blocks = sums->blocks,
+        .records = sums->records,
+        .blocks_damaged = sums->blocks_damaged,
+        .records_damaged = sums->records_damaged,
+        .records_unknown = sums->records_unknown,
+        .blocks_lost = sums->blocks_lost,
+        .calls = join->calls,
+        .failed_calls = join->failed_calls,
+        .launches = join->launches_recorded,
+        .kernels = join->kernels,
+        .kernels_without_owner = join->kernels_without_owner,
+        .kernels_invalid = join->kernels_invalid,
+        .graph_kernels_unowned = join->graph_kernels_unowned,
+        .graph_time_unowned_ns = join->graph_time_unowned_ns,
+        .steps_dropped = join->sequence.steps.dropped,
+        .sequences_dropped = join->sequence.dropped,
+        .calls_beyond = join->beyond.calls,
+        .failed_beyond = join->beyond.failed,
+        .launches_beyond = join->beyond.launches,
+        .kernels_beyond = join->beyond.kernels,
+        .time_beyond_ns = join->beyond.time_ns,
+        .names_beyond = join->beyond.names,
+        .samples_of = sums->samples_of,
+    };
+    for (int p = 0; p < PHASE_COUNT; p++) {
+        sum.steps[p] = join->sequence.steps.steps[p];
+        sum.rows[p] = join->sequence.steps.rows[p];
+    }
+    put(w, &sum.record, TRACE_RECORD_SUM_PROCESS, sizeof sum);
+}
+
+static void write_calls(struct writing *w)
+{
+    for (size_t i = 0; i < w->join->signature_count; i++) {
+        const struct joined_signature *signature = &w->join->signatures[i];
+        struct trace_sum_calls sum = {
+            .failed_status = signature->failed_status,
+            .calls = signature->calls,
+            .failed = signature->failed,
+            .groups_known = signature->groups.known,
+            .groups_at_most = signature->groups.at_most,
+            .groups_flops = signature->groups.flops,
+            .groups_bytes = signature->groups.bytes,
+        };
+        memcpy(sum.phase_calls, step_counts_of(&w->join->sequence.steps, (uint32_t)i, false), sizeof sum.phase_calls);
+        put_with(w, &signature->content, &sum.record, TRACE_RECORD_SUM_CALLS, sizeof sum);
+    }
+}
+
+static void write_launches(struct writing *w)
+{
+    for (size_t i = 0; i < w->join->launch_count; i++) {
+        const struct joined_launches *launches = &w->join->launches[i];
+        struct trace_sum_launches sum = {
+            .name_id = launches->name_id, .shape_id = launches->shape_id, .launches = launches->launches};
+        memcpy(sum.phase_launches, step_counts_of(&w->join->sequence.steps, (uint32_t)i, true),
+               sizeof sum.phase_launches);
+        put(w, &sum.record, TRACE_RECORD_SUM_LAUNCHES, sizeof sum);
+    }
+}
+
+static void write_shapes(struct writing *w)
+{
+    for (size_t i = 0; i < w->join->launch_names.kernel_count; i++) {
+        const struct shape_kernels *shape = &w->join->launch_names.kernels[i];
+        struct trace_sum_shape sum = {
+            .shape_id = shape->shape_id, .name_id = shape->name_id, .launches = shape->launches};
+        put(w, &sum.record, TRACE_RECORD_SUM_SHAPE, sizeof sum);
+    }
+}
+
+static void write_kernels(struct writing *w, const struct joined_kernels *row)
+{
+    const uint64_t most = (1ull << TRACE_SUMS_BUCKET_SHIFT) - 1;
+    struct trace_sum_kernels *sum = (struct trace_sum_kernels *)w->room.bytes;
+    *sum = (struct trace_sum_kernels){
+        .id = row->id,
+        .device = row->ordinal,
+        .of_call = row->of_call,
+        .kernels = row->kernels,
+        .time_ns = row->time_ns,
+        .shortest_ns = row->shortest_ns,
+        .widest_blocks = row->widest_blocks,
+        .executions = row->executions,
+        .grids_left_out = row->grids_left_out,
+        .recent_next = row->recent_next % JOINED_RECENT_CALLS,
+    };
+    memcpy(sum->recent, row->recent, sizeof sum->recent);
+    memcpy(sum->recent_ns, row->recent_ns, sizeof sum->recent_ns);
+    for (uint32_t i = 0; i < row->durations.length; i++) {
+        uint64_t times = row->durations.counts[i];
+        if (times)
+            sum->buckets[sum->bucket_count++] =
+                (uint64_t)(row->durations.first + i) << TRACE_SUMS_BUCKET_SHIFT | (times < most ? times : most);
+    }
+    put(w, &sum->record, TRACE_RECORD_SUM_KERNELS, sizeof *sum + sum->bucket_count * sizeof sum->buckets[0]);
+}
+
+static void write_grid(struct writing *w, const struct grid_time *grid)
+{
+    const struct joined_kernels *row = &w->join->rows[grid->owner];
+    struct trace_sum_grid sum = {.id = row->id,
+                                 .device = row->ordinal,
+                                 .name_id = grid->name_id,
+                                 .blocks = grid->blocks,
+                                 .time_ns = grid->time_ns};
+    put(w, &sum.record, TRACE_RECORD_SUM_GRID, sizeof sum);
+}
+
+static void write_siblings(struct writing *w, const struct sequence_siblings *siblings)
+{
+    struct trace_sum_sequence sum = {
+        .kind = TRACE_SEQUENCE_SIBLINGS, .count = siblings->count, .times = siblings->times};
+    for (uint32_t i = 0; i < siblings->count; i++)
+        sum.signatures[i] = w->join->signatures[siblings->calls[i]].id;
+    memcpy(sum.launched, siblings->launched, sizeof sum.launched);
+    put(w, &sum.record, TRACE_RECORD_SUM_SEQUENCE, sizeof sum);
+}
+
+static void write_attention(struct writing *w, const struct sequence_attention *attention)
+{
+    struct trace_sum_sequence sum = {
+        .kind = TRACE_SEQUENCE_ATTENTION, .count = 2, .scores_read = attention->scores_read, .times = attention->times};
+    sum.signatures[0] = w->join->signatures[attention->scores].id;
+    sum.signatures[1] = w->join->signatures[attention->output].id;
+    memcpy(sum.launched, attention->launched, sizeof attention->launched);
+    put(w, &sum.record, TRACE_RECORD_SUM_SEQUENCE, sizeof sum);
+}
+
+void join_sums_write(const struct operator_join *join, const struct joined_sums *sums, join_sums_put *put_record,
+                     void *context)
+{
+    struct writing *w = allocate(1, sizeof *w);
+    w->join = join;
+    w->put = put_record;
+    w->context = context;
+    write_process(w);
+    write_entries(w);
+    write_notes(w);
+    write_names(w);
+    write_sums(w, sums);
+    for (size_t i = 0; i < join->device_count; i++)
+        write_device(w, &join->devices[i]);
+    write_calls(w);
+    write_launches(w);
+    write_shapes(w);
+    for (size_t i = 0; i < join->row_count; i++)
+        write_kernels(w, &join->rows[i]);
+    for (size_t i = 0; i < join->grid_times.count; i++)
+        write_grid(w, &join->grid_times.grids[i]);
+    for (size_t i = 0; i < join->sequence.sibling_count; i++)
+        write_siblings(w, &join->sequence.siblings[i]);
+    for (size_t i = 0; i < join->sequence.attention_count; i++)
+        write_attention(w, &join->sequence.attention[i]);
+    free(w);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of the contract of trace.h, since 1.4: what a collector writes in place of records that it does not keep. Their sums
+ * (`record --aggregate`), or how many of the oldest are gone (`record --max-size`). A host never writes these. A file that
+ * holds sums is written whole, again and again; its blocks are numbered from TRACE_SUMS_SEQUENCE on, which no host reaches,
+ * so that they are never taken for blocks of a ring. */
+#ifndef TRACE_TRACE_SUMS_H
+#define TRACE_TRACE_SUMS_H
+
+#include "trace/trace.h"
+
+/* The columns below are read as a drawing of the bytes. */
+/* clang-format off */
+
+#define TRACE_SUMS_SEQUENCE (1ull << 47)
+
+enum {
+    TRACE_SUMS_PHASES = 3,       /* unknown, prefill, decode */
+    TRACE_SUMS_RECENT = 8,       /* executions of one row that may still get kernels */
+    TRACE_SUMS_SIBLINGS = 8,
+    TRACE_SUMS_GAP_LAUNCHES = 2, /* before each sibling */
+    TRACE_SUMS_SOFTMAX_LAUNCHES = 8,
+};
+
+/* Of the whole process, once. Counts are of records, whether a row below holds them or not. */
+struct trace_sum_process {
+    struct trace_record record;
+    uint32_t reserved;
+    uint32_t final;              /* 1: the process has ended and all of it is in here */
+    uint64_t written_realtime_ns;
+    uint64_t blocks, records;    /* that were summed */
+    uint64_t blocks_damaged, records_damaged, records_unknown;
+    uint64_t blocks_lost;        /* that the collector could not take */
+    uint64_t calls, failed_calls, launches, kernels;
+    uint64_t kernels_without_owner, kernels_invalid;
+    uint64_t graph_kernels_unowned, graph_time_unowned_ns;
+    uint64_t steps[TRACE_SUMS_PHASES];
+    double rows[TRACE_SUMS_PHASES]; /* sum over those steps of their mean M */
+    uint64_t steps_dropped, sequences_dropped;
+    /* Of more different things than are told apart: these calls are in no row, kernels and launches in that without a name. */
+    uint64_t calls_beyond, failed_beyond, launches_beyond, kernels_beyond, time_beyond_ns;
+    uint64_t names_beyond;       /* kernels' names that are not kept */
+    uint64_t samples_of;         /* records out of which the SAMPLE records were drawn */
+};
+
+/* Of one signature, which stands before it in the same block. */
+struct trace_sum_calls {
+    struct trace_record record;
+    uint32_t signature_offset;
+    int32_t failed_status;       /* of the last failed call */
+    uint64_t calls, failed;
+    uint64_t phase_calls[TRACE_SUMS_PHASES];
+    /* Of a grouped call, whose GROUPS record is not kept: what its groups ask together. */
+    uint32_t groups_known, groups_at_most;
+    double groups_flops, groups_bytes;
+};
+
+/* Launches of one kernel that the program itself made. */
+struct trace_sum_launches {
+    struct trace_record record;
+    uint64_t name_id;            /* 0: not known */
+    uint64_t shape_id;           /* where it is not: struct trace_launch_shape.id; 0: of all that are not told apart */
+    uint64_t launches;
+    uint64_t phase_launches[TRACE_SUMS_PHASES];
+};
+
+/* Launches of one shape whose kernels have this name: what launches without a name are called. */
+struct trace_sum_shape {
+    struct trace_record record;
+    uint64_t shape_id, name_id, launches;
+};
+
+/* A time and how often: bucket << 48 | count. A bucket is one of 32 equal parts of an octave: times below 32 ns have a bucket
+ * of their own; of times from 2^e ns on, e >= 5, it is (e - 4) * 32 + the 5 bits behind the leading one. */
+#define TRACE_SUMS_BUCKET_SHIFT 48
+enum { TRACE_SUMS_BUCKETS = 60 * 32 };
+
+/* Kernels of one device that belong together: of one signature, or of one name. */
+struct trace_sum_kernels {
+    struct trace_record record;
+    uint64_t id;                 /* struct trace_signature.id or trace_name.id */
+    uint32_t device;             /* CUDA's number in the process */
+    uint32_t of_call;            /* 1: id is that of a signature */
+    uint64_t kernels, time_ns, shortest_ns;
+    uint64_t widest_blocks;      /* of a kernel by name */
+    uint64_t executions;         /* of a call: as told by call ids, replays of graphs counted */
+    uint32_t grids_left_out;     /* 1: SUM_GRID records of this row are missing */
+    uint32_t recent_next;
+    uint64_t recent[TRACE_SUMS_RECENT];    /* executions whose time is not in the buckets yet; 0: none */
+    uint64_t recent_ns[TRACE_SUMS_RECENT];
+    uint32_t bucket_count;
+    uint32_t reserved;
+    uint64_t buckets[];          /* ascending; times of executions of a call, or of single kernels by name */
+};
+
+/* How long a call's kernels of one name and number of blocks took. */
+struct trace_sum_grid {
+    struct trace_record record;
+    uint64_t id;                 /* of the SUM_KERNELS record with of_call 1, and its device */
+    uint32_t device, reserved;
+    uint64_t name_id, blocks, time_ns;
+};
+
+struct trace_sum_device {
+    struct trace_record record;
+    uint32_t device, reserved;
+    uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
+    uint64_t busy_gap_ns;        /* stretches of SUM_BUSY hold gaps up to this */
+    uint32_t busy_known, reserved2; /* 0: some kernel came too late to tell what of it was new */
+};
+
+/* A stretch of time, not overlapping another one of the device, and how much of it the device was busy. */
+struct trace_stretch {
+    uint64_t start_ns, end_ns, busy_ns;
+};
+
+struct trace_sum_busy {
+    struct trace_record record;
+    uint32_t device;
+    uint32_t count;
+    struct trace_stretch stretches[];
+};
+
+/* Products that read one activation, or two around a softmax: signatures by id, kernels between by name. */
+enum trace_sequence_kind { TRACE_SEQUENCE_SIBLINGS = 1, TRACE_SEQUENCE_ATTENTION = 2 };
+
+struct trace_sum_sequence {
+    struct trace_record record;
+    uint32_t kind;               /* enum trace_sequence_kind */
+    uint32_t count;              /* of signatures: siblings 2 to 8; attention 2 */
+    uint32_t scores_read, reserved; /* attention: 1: the second reads what the first wrote */
+    uint64_t times;
+    uint64_t signatures[TRACE_SUMS_SIBLINGS];
+    uint64_t launched[TRACE_SUMS_SIBLINGS * TRACE_SUMS_GAP_LAUNCHES]; /* siblings: 2 before each; attention: the first 8; 0: none */
+};
+
+/* One raw record, drawn so that each of the run was as likely as any other. CALL, CALL_FAILED, LAUNCH, KERNEL or COPY; its
+ * offset of a signature or shape means nothing here, content_id does. */
+struct trace_sample {
+    struct trace_record record;
+    uint32_t tid;
+    uint32_t record_bytes;       /* of the record that follows, its header included; a multiple of 8 */
+    uint64_t content_id;         /* of its signature or shape; 0: none */
+    uint64_t ticks_per_second, anchor_ticks, anchor_realtime_ns; /* of the block that it stood in */
+    uint32_t content_bytes;      /* of a launch: its LAUNCH_SHAPE record follows behind it */
+    uint32_t reserved;
+    unsigned char bytes[];
+};
+
+/* What rotation wrote over, the oldest first. Of a process once, brought up to date in place. */
+struct trace_rotated {
+    struct trace_record record;
+    uint64_t blocks;             /* 0: nothing yet */
+    uint64_t calls, failed_calls, launches, kernels, copies;
+    uint64_t said_once_lost;     /* names and the like in those blocks for which there was no room among what is kept of them */
+    uint64_t first_realtime_ns;  /* when the oldest of these blocks was taken into use */
+    uint64_t last_realtime_ns;   /* the same of the newest */
+};
+
+_Static_assert(sizeof(struct trace_sum_process) % 8 == 0 && sizeof(struct trace_sum_calls) % 8 == 0, "sums");
+_Static_assert(sizeof(struct trace_sum_kernels) % 8 == 0 && sizeof(struct trace_sample) % 8 == 0, "sums");
+_Static_assert(sizeof(struct trace_sum_sequence) % 8 == 0 && sizeof(struct trace_sum_device) % 8 == 0, "sums");
+
+#endif
