@@ -18,11 +18,11 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/program.h"
+#include "cli/record_sink.h"
 #include "cli/session_folder.h"
 #include "cli/sim_options.h"
 #include "cli/simulation.h"
 #include "cli/target.h"
-#include "collect/trace_sink.h"
 #include "preload/settings.h"
 #include "trace/refusals.h"
 #include "trace/trace.h"
@@ -36,6 +36,7 @@ struct record_options {
     struct option_list sim_options;
     const char *timing;
     const char *ring;
+    struct record_sink sink;
     bool no_clocks;
     bool strict;
     bool redact_args;
@@ -215,7 +216,13 @@ static bool prepare(struct recording *recording)
             return false;
         session_folder_add_file(session, SIMULATION_DEVICE_FILE);
     }
-    collecting_prepare(&recording->collecting, session, recording->options->ring, recording->options->quiet, COMMAND);
+    const struct record_sink *sink = &recording->options->sink;
+    bool quiet = recording->options->quiet || record_sink_needs_ring(sink);
+    collecting_prepare(&recording->collecting, session, recording->options->ring, quiet, COMMAND);
+    if (record_sink_needs_ring(sink) && !*recording->collecting.ring_folder) {
+        record_sink_refuse(sink, COMMAND);
+        return false;
+    }
     recording->program_found = program_examine(&recording->program, recording->argv[0]);
     if (!fill_environment(recording) || !examine_target(recording))
         return false;
@@ -233,7 +240,7 @@ static bool prepare(struct recording *recording)
         target_cancel(&recording->target);
         return false;
     }
-    collecting_start(&recording->collecting, session, trace_sink_make(session->folder, false), COMMAND);
+    collecting_start(&recording->collecting, session, record_sink_make(sink, session->folder), COMMAND);
     if (!recording->options->no_clocks)
         start_sampler(recording);
     return true;
@@ -294,7 +301,8 @@ static int record(const struct record_options *options, char **argv)
 {
     struct recording recording = {
         .options = options, .argv = argv, .sampler = {.gate = -1}, .collecting = {.collector = {.gate = -1}}};
-    if (!check_settings() || !collecting_check(options->ring, COMMAND) || !find_gpu(&recording) ||
+    if (!check_settings() || !collecting_check(options->ring, COMMAND) ||
+        !record_sink_check(&options->sink, options->ring, COMMAND) || !find_gpu(&recording) ||
         !session_folder_open(&recording.session, options->folder, COMMAND))
         return EXIT_USAGE;
     if (!prepare(&recording)) {
@@ -329,6 +337,8 @@ int cmd_record(int argc, char **argv)
         {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
         {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls of what was opened RTLD_DEEPBIND or looks functions up, by LD_AUDIT; cost below"},
         {"ring",        0,  OPTION_TEXT,   &options.ring,        "SIZE|off",  "most shared memory that a process takes for what is not in the session folder yet (16M); off: it writes there itself"},
+        {"aggregate",   0,  OPTION_FLAG,   &options.sink.aggregate, NULL,     "keep sums, histograms and a few raw records of the whole run instead of all records: constant memory and disk"},
+        {"max-size",    0,  OPTION_TEXT,   &options.sink.max_size, "SIZE",    "keep the session folder below SIZE (4M or more; K, M, G): the oldest records are written over, and counted"},
         {"no-clocks",   0,  OPTION_FLAG,   &options.no_clocks,   NULL,        "don't note the GPU's clocks beside the run (with NVML, from a process of its own)"},
         {"strict",      0,  OPTION_FLAG,   &options.strict,      NULL,        "don't run a COMMAND that can't be recorded (static, setuid, of another C library)"},
         {"redact-args", 0,  OPTION_FLAG,   &options.redact_args, NULL,        "keep the arguments of COMMAND and of its children out of the session"},

@@ -394,6 +394,7 @@ bool collector_start(struct collector *collector, const char *ring_folder, const
         static struct collection all;
         all = (struct collection){.ring_folder = ring_folder, .sink = sink, .state = state};
         all.losses.folder = session_folder;
+        sink->losses = &all.losses;
         close(gate[1]);
         run(&all, gate[0]);
     }
@@ -452,6 +453,7 @@ bool collector_collect_once(const char *ring_folder, const char *session_folder,
     static struct collector_state state;
     all = (struct collection){.ring_folder = ring_folder, .sink = sink, .state = &state};
     all.losses.folder = session_folder;
+    sink->losses = &all.losses;
     raise_file_limit();
     if (!open_session(&all)) {
         int why = errno;

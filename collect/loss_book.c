@@ -53,9 +53,13 @@ static unsigned line_of(struct loss_book *book, const char *name)
 
 void loss_book_add(struct loss_book *book, const char *name, const unsigned char *block, int error)
 {
+    loss_book_add_many(book, name, 1, count_records(block), error);
+}
+
+void loss_book_add_many(struct loss_book *book, const char *name, uint64_t blocks, uint64_t records, int error)
+{
     unsigned at = line_of(book, name);
     struct loss *line = &book->lines[at];
-    uint64_t records = count_records(block);
     int64_t now_ns = realtime_ns();
     if (!line->error) {
         line->error = error > 0 && error < 4096 ? error : 5; /* EIO */
@@ -64,7 +68,7 @@ void loss_book_add(struct loss_book *book, const char *name, const unsigned char
     if (!book->first_errno)
         book->first_errno = (int)line->error;
     line->last_realtime_ns = now_ns;
-    line->blocks++;
+    line->blocks += (int64_t)blocks;
     line->records += (int64_t)records;
     book->records += records;
     book->changed[at] = true;

@@ -16,6 +16,8 @@ struct loss_book {
 
 /* BLOCK of the process whose trace is NAME was lost. */
 void loss_book_add(struct loss_book *book, const char *name, const unsigned char *block, int error);
+/* Of that process: so many blocks and records that were taken before, and could not be kept after all. */
+void loss_book_add_many(struct loss_book *book, const char *name, uint64_t blocks, uint64_t records, int error);
 void loss_book_write(struct loss_book *book);
 
 #endif

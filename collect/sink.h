@@ -15,6 +15,8 @@ struct sink_process {
     struct sink *sink;
 };
 
+struct loss_book;
+
 /* False from a call: what it was given is lost, errno says why. The collector counts that, says it in the session and goes on
  * draining (and calling), so that no host waits. A sink is made before the collector's process is, and opens no descriptor
  * before its first call. */
@@ -34,6 +36,8 @@ struct sink {
     bool (*tick)(struct sink *sink, uint64_t now_ns);
     /* After the last call: writes what is left and frees the sink. May be NULL. */
     void (*end)(struct sink *sink);
+    /* Set by the collector before the first call: for what is lost at other times. NULL: nobody keeps one. */
+    struct loss_book *losses;
 };
 
 #endif

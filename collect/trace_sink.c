@@ -282,7 +282,7 @@ struct sink *trace_sink_make(const char *folder, bool go_on)
     struct trace_sink *sink = calloc(1, sizeof *sink);
     if (!sink)
         return NULL;
-    sink->sink = (struct sink){open_process, keep_records, keep_slots, close_process, tick, end};
+    sink->sink = (struct sink){open_process, keep_records, keep_slots, close_process, tick, end, NULL};
     sink->go_on = go_on;
     snprintf(sink->folder, sizeof sink->folder, "%s", folder);
     return &sink->sink;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the block as a report would, so that it counts what a report would have found. */
+#include "collect/block_census.h"
+
+#include "trace/trace_reader.h"
+
+static bool is_said_once(uint16_t type)
+{
+    return type == TRACE_RECORD_PROCESS || type == TRACE_RECORD_ENTRY || type == TRACE_RECORD_DEVICE ||
+           type == TRACE_RECORD_NOTE || type == TRACE_RECORD_NAME || type == TRACE_RECORD_END;
+}
+
+struct block_census block_census_of(const unsigned char *block, block_census_visit *visit, void *context)
+{
+    struct block_census census = {0};
+    struct trace_item item;
+    struct trace_reader *reader = trace_reader_open_memory(block, TRACE_BLOCK_BYTES, NULL);
+    while (reader && trace_reader_next(reader, &item)) {
+        uint16_t type = item.record->type;
+        census.calls += type == TRACE_RECORD_CALL;
+        census.failed_calls += type == TRACE_RECORD_CALL_FAILED;
+        census.launches += type == TRACE_RECORD_LAUNCH;
+        census.kernels += type == TRACE_RECORD_KERNEL;
+        census.copies += type == TRACE_RECORD_COPY;
+        if (!is_said_once(type))
+            continue;
+        census.said_once++;
+        if (visit)
+            visit(context, item.record);
+    }
+    if (reader)
+        trace_reader_close(reader);
+    return census;
+}
