@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""soak.py BUILD [--calls N] [--processes P] [--mode aggregate|max-size]...: P programs that call cuBLAS N times together on
+the simulated GPU, recorded in constant memory and disk. While it runs, memory of the program and of the collector, the ring and the session's
+folder are looked at; then what was recorded and what was dropped must come to what was called."""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+MAX_SIZE = 16 << 20
+LOOK_S = 0.25
+# What the second half of a run may have more than the first: allocators and page caches are not exact.
+SLACK = {"host": 4 << 20, "collector": 4 << 20, "ring": 1 << 20, "disk": 1 << 20}
+
+
+def resident(pid):
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            return next((int(line.split()[1]) << 10 for line in status if line.startswith("VmRSS:")), 0)
+    except OSError:
+        return 0
+
+
+def descendants(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+    return children + [below for child in children for below in descendants(child)]
+
+
+def executable(pid):
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return ""
+
+
+def tree_bytes(folder):
+    total = 0
+    try:
+        for entry in os.scandir(folder):
+            try:
+                total += entry.stat(follow_symlinks=False).st_size
+            except OSError:
+                pass  # gone between the two
+    except OSError:
+        pass
+    return total
+
+
+def ring_folder(session):
+    try:
+        return json.loads((session / "session.json").read_text()).get("ring")
+    except (OSError, ValueError):
+        return None
+
+
+class Looks:
+    """What was seen of a running recording, at regular times."""
+
+    def __init__(self, launcher, session):
+        self.launcher, self.session, self.ring, self.looks = launcher, session, None, []
+
+    def look(self):
+        self.ring = self.ring or ring_folder(self.session)
+        look = dict.fromkeys(SLACK, 0)
+        for pid in descendants(self.launcher.pid):
+            look["collector" if executable(pid) == "rooftap" else "host"] += resident(pid)
+        look["ring"] = tree_bytes(self.ring) if self.ring else 0
+        look["disk"] = tree_bytes(self.session)
+        self.looks.append(look)
+
+    def halves(self, what):
+        middle = len(self.looks) // 2
+        return [max((look[what] for look in half), default=0) for half in (self.looks[:middle], self.looks[middle:])]
+
+
+def run(build, mode, calls, processes, folder):
+    session = pathlib.Path(folder) / "session"
+    kept = ["--aggregate"] if mode == "aggregate" else ["--max-size", str(MAX_SIZE)]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("SIMGPU_", "ROOFTAP_", "LD_", "CUDA_"))}
+    command = [build / "bin/rooftap", "record", "-q", "-o", session, "--simulate", "rtx4090", "--no-clocks", *kept, "--",
+               "/bin/sh", "-c", f'for i in $(seq {processes}); do "$@" & done; wait', "sh",
+               build / "tests/e2e/e2e_calls", "one", "ex", "64", "32", "16", str(calls // processes)]
+    start = time.monotonic()
+    launcher = subprocess.Popen([str(word) for word in command], env=environment)
+    looks = Looks(launcher, session)
+    while launcher.poll() is None:
+        looks.look()
+        time.sleep(LOOK_S)
+    seconds = time.monotonic() - start
+    if launcher.returncode:
+        sys.exit(f"{mode}: the recording ended with {launcher.returncode}")
+    disk_at_end = tree_bytes(session)
+    report = subprocess.run([build / "bin/rooftap", "report", "--json", session], stdout=subprocess.PIPE, check=True)
+    return json.loads(report.stdout), looks, seconds, disk_at_end
+
+
+def check(mode, calls, processes, report, looks, seconds, disk_at_end):
+    """Prints what was found; the faults as a list of lines."""
+    coverage, faults = report["coverage"], []
+    rotated = coverage["rotated"] or {"calls": 0, "kernels": 0}
+    recorded = {what: coverage[what] + rotated[what] for what in ("calls", "kernels")}
+    dropped = coverage["records_dropped"]
+    print(f"{mode}: {calls} calls of {processes} processes in {seconds:.0f} s; {recorded['calls']} calls and {recorded['kernels']} kernels recorded, "
+          f"{rotated['calls']} and {rotated['kernels']} of them rotated out; {dropped} records dropped")
+    # Each call launches one kernel: two records.
+    if sum(recorded.values()) + dropped != 2 * calls:
+        faults.append(f"recorded and dropped come to {sum(recorded.values()) + dropped}, asked for were {2 * calls} records")
+    if coverage["calls_missing"] or coverage["records_damaged"] or coverage["blocks_damaged"] or report["problems"]:
+        faults.append(f"something is missing or damaged: {json.dumps(coverage)} {report['problems']}")
+    if mode == "max-size":
+        largest = max([disk_at_end] + [look["disk"] for look in looks.looks])
+        print(f"  the folder: {largest} bytes at most, {MAX_SIZE} allowed")
+        if largest > MAX_SIZE:
+            faults.append(f"the folder grew to {largest} bytes")
+        if not rotated["calls"]:
+            faults.append("nothing was rotated out: too few calls to tell anything")
+    for what, slack in SLACK.items():
+        first, second = looks.halves(what)
+        print(f"  {what}: at most {first >> 10} KiB in the first half, {second >> 10} KiB in the second")
+        if second > first + slack:
+            faults.append(f"{what} grew from {first} to {second} bytes")
+        if not first:
+            faults.append(f"{what} was never seen")
+    return faults
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--calls", type=int, default=1_000_000)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--mode", action="append", choices=["aggregate", "max-size"])
+    arguments = parser.parse_args()
+    faults = []
+    for mode in arguments.mode or ["aggregate", "max-size"]:
+        with tempfile.TemporaryDirectory() as folder:
+            calls, processes = arguments.calls // arguments.processes * arguments.processes, arguments.processes
+            found = check(mode, calls, processes, *run(arguments.build.resolve(), mode, calls, processes, folder))
+            faults += [f"{mode}: {fault}" for fault in found]
+            sys.stdout.flush()
+    print(*faults or ["flat and exact"], sep="\n")
+    return 1 if faults else 0
+
+
+sys.exit(main())
