@@ -61,7 +61,7 @@ struct joined_kernels {
 
 /* Launches of one kernel that the program itself made, timed or not; of one shape, where their records have no name. */
 struct joined_launches {
-    uint64_t name_id; /* 0: launch_names may know it */
+    uint64_t name_id;  /* 0: launch_names may know it */
     uint64_t shape_id; /* where there is no name; 0: of all that a bounded join can't tell apart */
     uint64_t launches;
     bool phase_known; /* its name has come: phase is what that says */

@@ -190,10 +190,11 @@ _Static_assert(sizeof(struct trace_device) == 352 && sizeof(struct trace_signatu
                    sizeof(struct trace_end) == 16,
                "version 1.0; a field that is added loosens this line, not the table");
 _Static_assert(sizeof(struct trace_sum_process) == 256 && sizeof(struct trace_sum_calls) == 80 &&
-                   sizeof(struct trace_sum_launches) == 56 && sizeof(struct trace_sum_shape) == 32 && sizeof(struct trace_sum_kernels) == 208 &&
-                   sizeof(struct trace_sum_grid) == 48 && sizeof(struct trace_sum_device) == 72 &&
-                   sizeof(struct trace_sum_busy) == 16 && sizeof(struct trace_sum_sequence) == 224 &&
-                   sizeof(struct trace_sample) == 56 && sizeof(struct trace_rotated) == 80,
+                   sizeof(struct trace_sum_launches) == 56 && sizeof(struct trace_sum_shape) == 32 &&
+                   sizeof(struct trace_sum_kernels) == 208 && sizeof(struct trace_sum_grid) == 48 &&
+                   sizeof(struct trace_sum_device) == 72 && sizeof(struct trace_sum_busy) == 16 &&
+                   sizeof(struct trace_sum_sequence) == 224 && sizeof(struct trace_sample) == 56 &&
+                   sizeof(struct trace_rotated) == 80,
                "version 1.4; likewise");
 
 const struct record_type *record_type_find(uint16_t type)
