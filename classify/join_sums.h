@@ -13,7 +13,7 @@
 void join_sums_add(struct operator_join *join, const struct trace_item *item);
 
 /* Takes one record, its type and size filled in, the commit word not. SIGNATURE, unless NULL, has to stand before it in the
- * same block, and the record's first word is to be its offset. */
+ * same block, and the record's first word is to be its offset. Ticks are ns of CLOCK_REALTIME. */
 typedef void join_sums_put(void *context, const struct trace_signature *signature, struct trace_record *record);
 
 /* Everything that JOIN holds, what is still going on left out: operator_join_end() first where nothing more comes.

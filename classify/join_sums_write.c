@@ -90,7 +90,7 @@ static void write_notes(struct writing *w)
     for (size_t i = 0; i < w->join->note_count; i++) {
         const struct joined_note *from = &w->join->notes[i];
         size_t bytes = sizeof *note;
-        *note = (struct trace_note){.code = from->code, .value = from->value};
+        *note = (struct trace_note){.code = from->code, .value = from->value, .ticks = from->realtime_ns};
         note->text_bytes = add_text(w, &bytes, from->text);
         put_text(w, TRACE_RECORD_NOTE, bytes);
     }

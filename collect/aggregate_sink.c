@@ -35,8 +35,8 @@ struct aggregate_process {
     struct trace_block_header like; /* magic 0: no block has come yet */
     bool ended, changed;
     uint64_t blocks_written, records_written; /* of the sums, when the file was last written */
-    uint64_t end_ticks;
-    uint64_t write_at_ns; /* CLOCK_BOOTTIME; 0: it was never asked */
+    uint64_t end_ns;                          /* CLOCK_REALTIME */
+    uint64_t write_at_ns;                     /* CLOCK_BOOTTIME; 0: it was never asked */
     unsigned char *slots[SLOT_BLOCKS_MOST];
 };
 
@@ -49,7 +49,7 @@ static struct aggregate_sink *sink_of(const struct aggregate_process *process)
 
 static void put_end(const struct aggregate_process *process, struct sums_file *file)
 {
-    struct trace_end end = {.record = {.type = TRACE_RECORD_END, .size = sizeof end}, .ticks = process->end_ticks};
+    struct trace_end end = {.record = {.type = TRACE_RECORD_END, .size = sizeof end}, .ticks = process->end_ns};
     if (process->ended)
         sums_file_put(file, NULL, &end.record);
 }
@@ -104,6 +104,14 @@ static void take_stats(struct joined_sums *sums, const struct trace_reader_stats
     sums->records_unknown += stats->records_unknown;
 }
 
+static uint64_t end_ns_of(const struct trace_item *item)
+{
+    const struct trace_block_header *block = item->block;
+    double ticks = (double)(int64_t)(((const struct trace_end *)item->record)->ticks - block->anchor_ticks);
+    double ns = block->ticks_per_second ? ticks / (double)block->ticks_per_second * 1e9 : 0;
+    return block->anchor_realtime_ns + (uint64_t)(ns > 0 && ns < 9e18 ? ns : 0);
+}
+
 static bool add_records(struct sink_process *sink_process, const unsigned char *block)
 {
     struct aggregate_process *process = (struct aggregate_process *)sink_process;
@@ -122,7 +130,7 @@ static bool add_records(struct sink_process *sink_process, const unsigned char *
         record_samples_offer(&process->samples, &item);
         if (item.record->type == TRACE_RECORD_END) {
             process->ended = true;
-            process->end_ticks = ((const struct trace_end *)item.record)->ticks;
+            process->end_ns = end_ns_of(&item);
         }
     }
     take_stats(&process->sums, trace_reader_stats(reader));

@@ -32,8 +32,10 @@ static void write_block(struct sums_file *file, const unsigned char *block)
     file->bytes += done;
 }
 
+/* Ticks are ns of real time here. The anchor is one that a double holds, since readers count from it. */
 static void begin_block(struct sums_file *file)
 {
+    const uint64_t anchor_ns = file->like.anchor_realtime_ns & ~UINT64_C(0xfff);
     memset(file->block.bytes, 0, sizeof file->block.bytes);
     file->block.header = (struct trace_block_header){
         .magic = TRACE_MAGIC,
@@ -45,10 +47,10 @@ static void begin_block(struct sums_file *file)
         .pid = file->like.pid,
         .tid = file->like.pid,
         .sequence = ++file->sequence,
-        .clock = file->like.clock,
-        .ticks_per_second = file->like.ticks_per_second,
-        .anchor_ticks = file->like.anchor_ticks,
-        .anchor_realtime_ns = file->like.anchor_realtime_ns,
+        .clock = TRACE_CLOCK_MONOTONIC,
+        .ticks_per_second = 1000000000,
+        .anchor_ticks = anchor_ns,
+        .anchor_realtime_ns = anchor_ns,
     };
     file->used = TRACE_HEADER_BYTES;
 }

@@ -54,7 +54,7 @@ class Aggregate(replays.Case):
 
     def test_a_killed_collector_loses_what_came_since_the_last_writing(self):
         session = self.recorded([recording.program("calls"), "one", "ex", "64", "32", "16", "20000"])
-        killed = self.replay(session, "aggregate", "--ticks=1", "--kill")
+        killed = self.replay(session, "aggregate", "--ticks=30", "--kill")
         whole, part = session.report["coverage"], killed.report["coverage"]
         self.assertLess(part["calls"], whole["calls"])
         process, = killed.report["processes"]
