@@ -473,8 +473,9 @@ static void read_losses(struct session *session, const char *folder)
         write_time(first, sizeof first, loss->first_realtime_ns);
         write_time(last, sizeof last, loss->last_realtime_ns);
         snprintf(error.text, sizeof error.text,
-                 "%s: %lld records (%lld blocks) could not be written, from %s to %s: %s", loss->name,
-                 (long long)loss->records, (long long)loss->blocks, first, last, strerror((int)loss->error));
+                 "%.*s: %lld records (%lld blocks) could not be written, from %s to %s: %s", LOSS_NAME_BYTES,
+                 loss->name, (long long)loss->records, (long long)loss->blocks, first, last,
+                 strerror((int)loss->error));
         for (size_t k = 0; k < session->process_count; k++)
             if (!strcmp(session->processes[k].file, loss->name))
                 process = &session->processes[k];

@@ -196,7 +196,7 @@ static void later_minor_versions_are_read(void **state)
     (void)state;
     builder_block(&b, TRACE_BLOCK_RECORDS);
     builder_header(&b)->version_minor = 9;
-    builder_header(&b)->reserved[4] = 1;
+    builder_header(&b)->reserved[sizeof builder_header(&b)->reserved / sizeof(uint64_t) - 1] = 1;
     uint32_t signature = builder_signature(&b, 1);
     builder_add(&b, 4000, longer, 24);
     ((struct trace_call *)(void *)longer)->signature_offset = signature;
