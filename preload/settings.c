@@ -3,8 +3,8 @@
  * stranger's process is no place to complain. The command checks values before it starts one. */
 #include "preload/settings.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* clang-format off */
 static const struct setting settings_rows[] = {
@@ -114,13 +114,33 @@ void settings_read_from(struct settings *settings, const char *(*value_of)(const
     settings->join = (enum setting_join)settings_choice(join, value_of(SETTING_JOIN, context), NULL);
 }
 
-static const char *own_value(const char *name, const void *unused)
+enum { ROWS = sizeof settings_rows / sizeof settings_rows[0] };
+
+/* One walk for all, since every process that inherited the preload does it; of two entries the first counts, as for
+ * getenv(). */
+static void find_own_values(const char *values[ROWS])
 {
-    (void)unused;
-    return getenv(name);
+    static const char prefix[] = "ROOFTAP_";
+    for (char **entry = environ; entry && *entry; entry++) {
+        if (strncmp(*entry, prefix, sizeof prefix - 1) != 0)
+            continue;
+        const char *equals = strchr(*entry, '=');
+        for (size_t i = 0; equals && i < ROWS; i++) {
+            size_t length = (size_t)(equals - *entry);
+            if (!values[i] && !strncmp(settings_rows[i].variable, *entry, length) && !settings_rows[i].variable[length])
+                values[i] = equals + 1;
+        }
+    }
+}
+
+static const char *own_value(const char *name, const void *values)
+{
+    return ((const char *const *)values)[settings_find(name) - settings_rows];
 }
 
 void settings_read(struct settings *settings)
 {
-    settings_read_from(settings, own_value, NULL);
+    const char *values[ROWS] = {NULL};
+    find_own_values(values);
+    settings_read_from(settings, own_value, values);
 }
