@@ -51,6 +51,7 @@ static const struct {
     [TRACE_NOTE_GRAPH_NODES] = {"graph_nodes", true},
     [TRACE_NOTE_BLAS]       = {"blas",       false}, /* said with the process where it matters */
     [TRACE_NOTE_RING]       = {"ring",       false},
+    [TRACE_NOTE_RANK]       = {"rank",       false}, /* said with the process */
 };
 /* clang-format on */
 
@@ -401,6 +402,7 @@ static void process_free(struct session_process *process)
     free(process->file);
     free(process->command);
     free(process->hook_level);
+    free(process->rank);
     free(process->version);
     free(process->timing_text);
     free(process->blas_unreached);

@@ -54,6 +54,7 @@ struct session_process {
     char *file;              /* without the folder */
     int64_t pid, parent_pid; /* negative: not known */
     char *command, *hook_level, *version;
+    char *rank; /* "RANK=3 LOCAL_RANK=1", as the environment said */
     enum session_timing timing;
     char *timing_text;
     bool timing_cut; /* CUPTI did not hand over in time what it held at exit */

@@ -24,6 +24,7 @@
 #include "preload/driver_entries.h"
 #include "preload/entries.h"
 #include "preload/host_threads.h"
+#include "preload/job_rank.h"
 #include "preload/real_symbol.h"
 #include "preload/session_search.h"
 #include "preload/settings.h"
@@ -50,6 +51,7 @@ enum {
     COPIES_LOOK_LONGEST_MS = 64000,
     STATE_BYTES = 4096,
     HOOK_LEVEL_BYTES = 32,
+    RANK_BYTES = 384,
 };
 
 _Atomic bool preload_off;
@@ -59,6 +61,7 @@ static struct session_folders settings_folders;
 static struct settings settings;
 static bool session_is_left_out; /* no word of it in the environment */
 static _Atomic bool settings_are_read;
+static int loaded_by; /* pid; a forked child's is another, and its environment as the kernel shows it is its parent's */
 static sigset_t host_mask; /* of the thread that started the recording */
 
 int InitializeInjection(void);
@@ -77,6 +80,7 @@ __attribute__((constructor)) static void loaded(void)
 {
     int saved_errno = errno;
     read_settings();
+    loaded_by = (int)getpid();
     errno = saved_errno;
 }
 
@@ -250,10 +254,12 @@ static const char *hook_level(char text[HOOK_LEVEL_BYTES])
 
 static void write_facts(struct trace_thread *thread)
 {
-    char level[HOOK_LEVEL_BYTES];
+    char level[HOOK_LEVEL_BYTES], rank[RANK_BYTES];
     for (unsigned id = 1; id < ENTRY_COUNT; id++)
         trace_entry_write(thread, id, entry_name(id));
     trace_note(thread, TRACE_NOTE_HOOK_LEVEL, 0, "%s", hook_level(level));
+    if (loaded_by == (int)getpid() && job_rank_text(rank, sizeof rank))
+        trace_note(thread, TRACE_NOTE_RANK, 0, "%s", rank);
     if (symbol_lookup_is_lost())
         trace_note(thread, TRACE_NOTE_ESCAPED, TRACE_UNKNOWN,
                    "look-ups by name are not seen: the C library's own dlsym is not where it is known to be");

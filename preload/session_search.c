@@ -7,39 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "preload/environment_block.h"
 #include "trace/proc_file.h"
 
-enum {
-    ANCESTORS_MOST = 64,
-    ENVIRONMENT_BYTES = 4 << 20, /* addresses; only what is read is touched */
-};
+enum { ANCESTORS_MOST = 64 };
 
-struct environment_block {
-    const char *text; /* NAME=VALUE, each ended by a zero byte, and one more at the end of all */
-    size_t bytes;
-};
-
-/* Field 4 of /proc/PID/stat, behind the name in parentheses. 0: none, or not told. */
+/* Field 4 of /proc/PID/stat. 0: none, or not told. */
 static int parent_of(int pid)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     text[proc_file_read(path, text, sizeof text - 1)] = '\0';
-    const char *name_end = strrchr(text, ')');
-    return name_end && strlen(name_end) > 4 ? atoi(name_end + 4) : 0; /* ") S 123": state, parent */
-}
-
-static const char *value_in(const char *name, const void *context)
-{
-    const struct environment_block *block = context;
-    size_t length = strlen(name);
-    for (const char *entry = block->text; entry < block->text + block->bytes; entry += strlen(entry) + 1)
-        if (!strncmp(entry, name, length) && entry[length] == '=')
-            return entry + length + 1;
-    return NULL;
+    const char *parent = proc_file_stat_field(text, 4);
+    return parent ? atoi(parent) : 0;
 }
 
 static bool keep(char *copy, const char **text)
@@ -57,14 +39,11 @@ bool session_folders_keep(struct session_folders *folders, struct settings *sett
     return true;
 }
 
-static bool take_settings_of(int pid, char *memory, struct settings *settings, struct session_folders *folders)
+static bool take_settings_of(const struct environment_block *block, struct settings *settings,
+                             struct session_folders *folders)
 {
-    char path[64];
     struct settings found;
-    snprintf(path, sizeof path, "/proc/%d/environ", pid);
-    struct environment_block block = {memory, proc_file_read(path, memory, ENVIRONMENT_BYTES - 1)};
-    memory[block.bytes] = '\0';
-    settings_read_from(&found, value_in, &block);
+    settings_read_from(&found, environment_block_value, block);
     if (!session_folders_keep(folders, &found))
         return false;
     *settings = found;
@@ -73,16 +52,16 @@ static bool take_settings_of(int pid, char *memory, struct settings *settings, s
 
 bool session_search(struct settings *settings, struct session_folders *folders)
 {
-    char *memory =
-        mmap(NULL, ENVIRONMENT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return false;
+    struct environment_block block;
     bool found = false;
     int pid = (int)getppid();
+    if (!environment_block_open(&block))
+        return false;
     for (int i = 0; i < ANCESTORS_MOST && pid > 0 && !found; i++) {
-        found = take_settings_of(pid, memory, settings, folders);
+        environment_block_read(&block, pid);
+        found = take_settings_of(&block, settings, folders);
         pid = parent_of(pid);
     }
-    munmap(memory, ENVIRONMENT_BYTES);
+    environment_block_close(&block);
     return found;
 }

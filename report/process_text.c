@@ -174,6 +174,11 @@ static void print_process(const struct session *session, const struct session_pr
         fputc('\n', out);
     }
     free(facts);
+    if (process->rank) {
+        label_print(out, "");
+        safe_text_print(out, process->rank, width - LABEL_WIDTH);
+        fputc('\n', out);
+    }
     print_notes(process, out);
     print_unseen(process, out);
     print_in_flight(process, out);

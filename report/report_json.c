@@ -243,6 +243,7 @@ static json_t *process_object(const struct session_process *process)
     json_value_set(object, "pid", json_value_size(process->pid));
     json_value_set(object, "parent", json_value_size(process->parent_pid));
     json_value_set(object, "command", json_value_text(process->command));
+    json_value_set(object, "rank", json_value_text(process->rank));
     json_value_set(object, "hook_level", json_value_text(process->hook_level));
     json_value_set(object, "timing", json_value_text(timing_name(process->timing)));
     json_value_set(object, "timing_detail", json_value_text(process->timing_text));

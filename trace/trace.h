@@ -17,6 +17,7 @@
 #define TRACE_VERSION_MINOR 4
 #define TRACE_BLOCK_BYTES 65536u
 #define TRACE_HEADER_BYTES 128u
+#define TRACE_SLOT_BLOCKS_MOST 64 /* of a process; more threads at one time are counted as without slot */
 #define TRACE_FILE_SUFFIX ".trace"
 #define TRACE_MORE_SUFFIX ".more.trace" /* of the file in which a process goes on whose collector is gone */
 #define TRACE_CLOCKS_FILE "gpu.clocks" /* in a session folder, written beside the run: no process, CLOCKS records */
@@ -173,6 +174,7 @@ enum trace_note_code {
     TRACE_NOTE_GRAPH_NODES = 10,   /* since 1.3: value: nodes, 0: all; text: why they are not followed */
     TRACE_NOTE_BLAS = 11,          /* since 1.4: value: files of cuBLAS and cuBLASLt in the process, negative: not known; text: paths of those, a line each, that nothing was called of; the last note holds */
     TRACE_NOTE_RING = 12,          /* since 1.4: value: errno or 0; text: what became of the ring: it can't grow, its collector is gone */
+    TRACE_NOTE_RANK = 13,          /* since 1.4: text: NAME=VALUE with blanks between, the variables that tell a job's processes apart */
 };
 
 struct trace_note {

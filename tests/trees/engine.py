@@ -22,7 +22,9 @@ def work(library, pipe):
 def run_engine(library, method, pipe):
     context = multiprocessing.get_context(method)
     workers = []
-    for _ in range(2):
+    for rank in range(2):
+        os.environ["RANK"] = str(rank)
+        os.environ["MASTER_ADDR"] = "nobody's business"
         ours, theirs = context.Pipe()
         process = context.Process(target=work, args=(library, theirs))
         process.start()
