@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "calibrate/measure.h"
+#include "trace/clock.h"
 
 static const char *in_folder(const struct calibrate_options *options, const char *name, char *path)
 {
@@ -83,20 +83,13 @@ static bool measure_all(struct measure *measure, const struct calibrate_options 
     return false;
 }
 
-static int64_t realtime_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 bool calibrate(const struct calibrate_options *options, struct calibration *calibration,
                struct calibration_error *error)
 {
     struct measure measure = {.calibration = calibration};
     calibration_init(calibration);
     snprintf(calibration->rooftap_version, CALIBRATION_TEXT, "%s", ROOFTAP_VERSION);
-    calibration->measured_realtime_ns = realtime_ns();
+    calibration->measured_realtime_ns = (int64_t)clock_realtime_ns();
     calibration->quick = options->quick;
     measure.budget.progress = options->progress;
     measure.budget.context = options->context;

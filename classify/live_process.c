@@ -8,6 +8,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "trace/proc_file.h"
+
 enum { SLACK_S = 60 }; /* clocks are set right meanwhile; a pid seldom comes again this soon */
 
 static int64_t boot_time_s(void)
@@ -27,21 +29,12 @@ static int64_t boot_time_s(void)
 /* False: there is no such process, or only its remains. */
 static bool read_stat(int64_t pid, uint64_t *start_ticks)
 {
-    enum { START_FIELD = 22 };
-    char path[64], text[1024], state;
+    enum { STATE_FIELD = 3, START_FIELD = 22 };
+    char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    size_t bytes = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[bytes] = '\0';
-    char *at = strrchr(text, ')'); /* the name before it may hold anything */
-    if (!at || sscanf(at, ") %c", &state) != 1 || state == 'Z' || state == 'X')
-        return false;
-    for (int field = 2; at && field < START_FIELD; field++)
-        at = strchr(at + 1, ' ');
-    return at && sscanf(at, "%" SCNu64, start_ticks) == 1;
+    text[proc_file_read(path, text, sizeof text - 1)] = '\0';
+    const char *state = proc_file_stat_field(text, STATE_FIELD), *start = proc_file_stat_field(text, START_FIELD);
+    return start && *state != 'Z' && *state != 'X' && sscanf(start, "%" SCNu64, start_ticks) == 1;
 }
 
 bool live_process(const char *host, int64_t pid, int64_t realtime_ns)

@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "calibrate/nvml.h"
+#include "collect/descriptors.h"
+#include "trace/clock.h"
 #include "trace/clocks_file.h"
 
 enum {
@@ -44,22 +46,6 @@ static void complain(struct clock_sampler_state *state, const char *text)
     snprintf(state->why, sizeof state->why, "%s", text);
 }
 
-/* Nothing but the gate stays open: a pipe that the caller reads to its end must not wait for this process. */
-static void close_others(int gate)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
-        if (fd != gate)
-            dup2(null, fd);
-    long most = sysconf(_SC_OPEN_MAX);
-    if (gate > STDERR_FILENO + 1 && close_range(STDERR_FILENO + 1, (unsigned)gate - 1, 0) == 0 &&
-        close_range((unsigned)gate + 1, ~0U, 0) == 0)
-        return;
-    for (int fd = STDERR_FILENO + 1; fd < (most > 0 && most < 65536 ? most : 65536); fd++)
-        if (fd != gate)
-            close(fd);
-}
-
 static void settle_in(pid_t parent, int gate)
 {
     sigset_t all;
@@ -70,14 +56,7 @@ static void settle_in(pid_t parent, int gate)
     if (getppid() != parent) /* it ended before the line above */
         _exit(0);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a crash of NVML leaves no file in the user's folder */
-    close_others(gate);
-}
-
-static uint64_t realtime_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    descriptors_close_others(gate);
 }
 
 /* One record a GPU. False: the file can't be written any more. */
@@ -86,10 +65,10 @@ static bool take_readings(const struct nvml *nvml, struct clocks_file *file, str
     for (int i = 0; i < nvml->device_count; i++) {
         const struct nvml_device *device = &nvml->devices[i];
         struct nvml_reading reading;
-        uint64_t before_ns = realtime_ns();
+        uint64_t before_ns = clock_realtime_ns();
         if (!nvml_read(nvml, device, &reading))
             continue;
-        uint64_t after_ns = realtime_ns();
+        uint64_t after_ns = clock_realtime_ns();
         struct trace_clocks clocks = {
             .realtime_ns = after_ns > before_ns ? before_ns + (after_ns - before_ns) / 2 : before_ns,
             .pci_domain = device->pci_domain,

@@ -21,14 +21,9 @@
 #include <unistd.h>
 
 #include "cli/message.h"
+#include "trace/clock.h"
 #include "trace/trace.h"
-
-static int64_t realtime_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+#include "trace/trace_name.h"
 
 static bool default_name(char *out)
 {
@@ -41,12 +36,6 @@ static bool default_name(char *out)
     return true;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), ending_length = strlen(ending);
-    return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
-}
-
 /* What marks FOLDER as used before; empty if nothing does. False if it can't be read. */
 static bool find_old_session(const char *folder, char *found, size_t size)
 {
@@ -55,7 +44,7 @@ static bool find_old_session(const char *folder, char *found, size_t size)
         return false;
     found[0] = '\0';
     for (struct dirent *entry; (entry = readdir(directory));)
-        if (strcmp(entry->d_name, SESSION_FILE) == 0 || ends_with(entry->d_name, TRACE_FILE_SUFFIX))
+        if (strcmp(entry->d_name, SESSION_FILE) == 0 || trace_name_is_trace(entry->d_name))
             snprintf(found, size, "%s", entry->d_name);
     closedir(directory);
     return true;
@@ -296,7 +285,7 @@ bool session_folder_begin(struct session_folder *session, char **argv, pid_t pid
                         *working_folder ? text_value(working_folder) : json_null());
     json_object_set_new(session->document, "host", text_value(system.nodename));
     json_object_set_new(session->document, "kernel", text_value(kernel));
-    json_object_set_new(session->document, "started_realtime_ns", json_integer(realtime_ns()));
+    json_object_set_new(session->document, "started_realtime_ns", json_integer((json_int_t)clock_realtime_ns()));
     json_object_set_new(session->document, "simulate", simulate ? json_string(simulate) : json_null());
     json_object_set_new(session->document, "ring", session->ring ? json_string(session->ring) : json_null());
     json_object_set(session->document, "settings", settings);
@@ -310,7 +299,7 @@ bool session_folder_has_trace(const struct session_folder *session)
     bool found = false;
     DIR *directory = opendir(session->folder);
     for (struct dirent *entry; directory && !found && (entry = readdir(directory));)
-        found = ends_with(entry->d_name, TRACE_FILE_SUFFIX);
+        found = trace_name_is_trace(entry->d_name);
     if (directory)
         closedir(directory);
     return found;
@@ -320,7 +309,7 @@ bool session_folder_end(struct session_folder *session, int wait_status, const c
 {
     bool by_signal = WIFSIGNALED(wait_status);
     int value = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-    json_object_set_new(session->document, "ended_realtime_ns", json_integer(realtime_ns()));
+    json_object_set_new(session->document, "ended_realtime_ns", json_integer((json_int_t)clock_realtime_ns()));
     json_object_set_new(session->document, "exit",
                         json_pack("{s:s, s:i}", "kind", by_signal ? "signal" : "exit", "value", value));
     return save(session, command);

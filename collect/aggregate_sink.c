@@ -16,8 +16,6 @@
 #include "collect/sums_file.h"
 #include "trace/clock.h"
 
-enum { SLOT_BLOCKS_MOST = 64 }; /* as many as a reader takes */
-
 struct aggregate_sink {
     struct sink sink;
     struct aggregate_process *processes;
@@ -37,7 +35,7 @@ struct aggregate_process {
     uint64_t blocks_written, records_written; /* of the sums, when the file was last written */
     uint64_t end_ns;                          /* CLOCK_REALTIME */
     uint64_t write_at_ns;                     /* CLOCK_BOOTTIME; 0: it was never asked */
-    unsigned char *slots[SLOT_BLOCKS_MOST];
+    unsigned char *slots[TRACE_SLOT_BLOCKS_MOST];
 };
 
 static struct aggregate_sink *sink_of(const struct aggregate_process *process)
@@ -66,7 +64,7 @@ static bool write_file(struct aggregate_process *process, bool final, uint64_t *
     join_sums_write(&process->join, &sums, sums_file_put, file);
     record_samples_write(&process->samples, sums_file_put, file);
     put_end(process, file);
-    for (unsigned i = 0; i < SLOT_BLOCKS_MOST; i++)
+    for (unsigned i = 0; i < TRACE_SLOT_BLOCKS_MOST; i++)
         if (process->slots[i])
             sums_file_put_block(file, process->slots[i]);
     bool written = sums_file_close(file);
@@ -141,7 +139,7 @@ static bool add_records(struct sink_process *sink_process, const unsigned char *
 static bool take_slots(struct sink_process *sink_process, unsigned index, const unsigned char *block)
 {
     struct aggregate_process *process = (struct aggregate_process *)sink_process;
-    if (index >= SLOT_BLOCKS_MOST) {
+    if (index >= TRACE_SLOT_BLOCKS_MOST) {
         errno = EOVERFLOW;
         return false;
     }
@@ -161,7 +159,7 @@ static void free_process(struct aggregate_process *process)
     operator_join_close(&process->join);
     name_pool_free(&process->names);
     record_samples_close(&process->samples);
-    for (unsigned i = 0; i < SLOT_BLOCKS_MOST; i++)
+    for (unsigned i = 0; i < TRACE_SLOT_BLOCKS_MOST; i++)
         free(process->slots[i]);
     free(process->name);
     free(process);

@@ -9,7 +9,7 @@
 
 #include "trace/trace.h"
 
-static int open_file(const char *path, int flags)
+int block_file_open(const char *path, int flags)
 {
     struct stat found;
     int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
@@ -18,6 +18,21 @@ static int open_file(const char *path, int flags)
     close(fd);
     errno = EPERM;
     return -1;
+}
+
+bool block_file_write_at(int fd, uint64_t at, const void *bytes, size_t size)
+{
+    const unsigned char *from = bytes;
+    for (size_t written = 0; written < size;) {
+        ssize_t wrote = pwrite(fd, from + written, size - written, (off_t)(at + written));
+        if (wrote > 0) {
+            written += (size_t)wrote;
+        } else if (wrote == 0 || errno != EINTR) {
+            errno = wrote ? errno : ENOSPC;
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool done(int fd, int error)
@@ -29,13 +44,13 @@ static bool done(int fd, int error)
 
 bool block_file_make(const char *path)
 {
-    int fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+    int fd = block_file_open(path, O_WRONLY | O_CREAT | O_EXCL);
     return fd >= 0 && done(fd, fchmod(fd, 0600) ? errno : 0); /* whatever the umask is */
 }
 
 bool block_file_read(const char *path, size_t place, unsigned char *block)
 {
-    int fd = open_file(path, O_RDONLY), error = 0;
+    int fd = block_file_open(path, O_RDONLY), error = 0;
     for (size_t have = 0; fd >= 0 && !error && have < TRACE_BLOCK_BYTES;) {
         ssize_t got = pread(fd, block + have, TRACE_BLOCK_BYTES - have, (off_t)(place * TRACE_BLOCK_BYTES + have));
         if (got > 0)
@@ -48,21 +63,12 @@ bool block_file_read(const char *path, size_t place, unsigned char *block)
 
 bool block_file_write(const char *path, size_t place, size_t offset, const void *bytes, size_t size)
 {
-    int fd = open_file(path, O_WRONLY), error = 0;
-    const unsigned char *from = bytes;
-    off_t at = (off_t)(place * TRACE_BLOCK_BYTES + offset);
-    for (size_t have = 0; fd >= 0 && !error && have < size;) {
-        ssize_t wrote = pwrite(fd, from + have, size - have, at + (off_t)have);
-        if (wrote > 0)
-            have += (size_t)wrote;
-        else if (wrote == 0 || errno != EINTR)
-            error = wrote ? errno : ENOSPC;
-    }
-    return fd >= 0 && done(fd, error);
+    int fd = block_file_open(path, O_WRONLY);
+    return fd >= 0 && done(fd, block_file_write_at(fd, place * TRACE_BLOCK_BYTES + offset, bytes, size) ? 0 : errno);
 }
 
 bool block_file_cut(const char *path, size_t places)
 {
-    int fd = open_file(path, O_WRONLY);
+    int fd = block_file_open(path, O_WRONLY);
     return fd >= 0 && done(fd, ftruncate(fd, (off_t)(places * TRACE_BLOCK_BYTES)) ? errno : 0);
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks at places of a file of the session's folder. The file is opened for each: there may be more of them than a process
- * can have open. False from any: errno tells why. */
+/* Blocks at places of a file of the session's folder, which functions that take a path open for each: there may be more files
+ * than a process can have open. False from any: errno tells why. */
 #ifndef COLLECT_BLOCK_FILE_H
 #define COLLECT_BLOCK_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* With FLAGS of open(). A descriptor of a regular file of this user's, and -1 for anything else: links are not followed. */
+int block_file_open(const char *path, int flags);
+/* All SIZE bytes, from AT on. */
+bool block_file_write_at(int fd, uint64_t at, const void *bytes, size_t size);
 
 /* PATH must not exist. */
 bool block_file_make(const char *path);

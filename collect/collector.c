@@ -20,11 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/descriptors.h"
 #include "collect/loss_book.h"
 #include "collect/ring.h"
 #include "collect/ring_folder.h"
 #include "trace/refusals.h"
 #include "trace/ring_control.h"
+#include "trace/trace_name.h"
 
 enum {
     ROUND_SHORTEST_MS = 2,
@@ -157,12 +159,6 @@ static bool is_known(const struct collection *all, const char *name)
     return false;
 }
 
-static bool is_ring_name(const char *name)
-{
-    size_t length = strlen(name), suffix = sizeof TRACE_FILE_SUFFIX - 1;
-    return length > suffix && !strcmp(name + length - suffix, TRACE_FILE_SUFFIX);
-}
-
 /* One that can't be opened now may be so the next time: descriptors come back. */
 static void add_ring(struct collection *all, const char *name)
 {
@@ -186,7 +182,7 @@ static void find_rings(struct collection *all)
     if (!listing && again >= 0)
         close(again);
     for (struct dirent *entry; listing && (entry = readdir(listing));)
-        if (is_ring_name(entry->d_name) && !is_known(all, entry->d_name))
+        if (trace_name_is_trace(entry->d_name) && !is_known(all, entry->d_name))
             add_ring(all, entry->d_name);
     if (listing)
         closedir(listing);
@@ -248,22 +244,6 @@ static uint32_t do_round(struct collection *all, bool at_once)
 
 /* ---- the process ---- */
 
-/* Nothing but the gate stays open: a pipe that somebody reads to its end must not wait for this process. */
-static void close_others(int gate)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
-        if (fd != gate)
-            dup2(null, fd);
-    long most = sysconf(_SC_OPEN_MAX);
-    if (gate > STDERR_FILENO + 1 && close_range(STDERR_FILENO + 1, (unsigned)gate - 1, 0) == 0 &&
-        close_range((unsigned)gate + 1, ~0U, 0) == 0)
-        return;
-    for (int fd = STDERR_FILENO + 1; fd < (most > 0 && most < 65536 ? most : 65536); fd++)
-        if (fd != gate)
-            close(fd);
-}
-
 static void raise_file_limit(void)
 {
     struct rlimit limit;
@@ -283,7 +263,7 @@ static void settle_in(int gate)
     if (chdir("/") != 0) {
         /* then a folder stays in use that somebody may want to unmount */
     }
-    close_others(gate);
+    descriptors_close_others(gate);
     raise_file_limit();
 }
 

@@ -2,20 +2,14 @@
 /* One line a process; the last line takes all for which there is none. */
 #include "collect/loss_book.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "trace/clock.h"
 #include "trace/trace.h"
 
 static const char others[] = "others";
-
-static int64_t realtime_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* What a record without its contents can't be read with is no record more. */
 static bool is_content(uint16_t type)
@@ -60,9 +54,9 @@ void loss_book_add_many(struct loss_book *book, const char *name, uint64_t block
 {
     unsigned at = line_of(book, name);
     struct loss *line = &book->lines[at];
-    int64_t now_ns = realtime_ns();
+    int64_t now_ns = (int64_t)clock_realtime_ns();
     if (!line->error) {
-        line->error = error > 0 && error < 4096 ? error : 5; /* EIO */
+        line->error = error > 0 && error < 4096 ? error : EIO;
         line->first_realtime_ns = now_ns;
     }
     if (!book->first_errno)

@@ -36,17 +36,6 @@ bool owner_is_near(const struct owner *owner)
     return owner->pid_namespace && stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == owner->pid_namespace;
 }
 
-/* Field NUMBER of what stands behind the name in parentheses, which is field 2. NULL: there is none. */
-static const char *field(const char *stat, int number)
-{
-    const char *at = strrchr(stat, ')');
-    for (int i = 2; at && i < number; i++) {
-        at = strchr(at, ' ');
-        at = at ? at + 1 : NULL;
-    }
-    return at;
-}
-
 bool owner_lives(const struct owner *owner)
 {
     char path[64], text[2048];
@@ -59,7 +48,8 @@ bool owner_lives(const struct owner *owner)
         return access("/proc/self/stat", F_OK) != 0 && (kill((pid_t)owner->pid, 0) == 0 || errno != ESRCH);
     }
     text[length] = '\0';
-    const char *state = field(text, 3), *threads = field(text, 20), *start = field(text, 22);
+    const char *state = proc_file_stat_field(text, 3), *threads = proc_file_stat_field(text, 20);
+    const char *start = proc_file_stat_field(text, 22);
     if (!start)
         return true;
     if (strtoull(start, NULL, 10) != owner->start)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "trace/record_types.h"
 
 enum { RECORD_BYTES = sizeof(struct trace_kernel), SHAPE_BYTES = sizeof(struct trace_launch_shape) };
 
@@ -41,12 +42,6 @@ static uint64_t random_below(struct record_samples *samples, uint64_t limit)
     return (uint64_t)((product)next_random(samples) * limit >> 64);
 }
 
-static bool can_be_sample(uint16_t type)
-{
-    return type == TRACE_RECORD_CALL || type == TRACE_RECORD_CALL_FAILED || type == TRACE_RECORD_LAUNCH ||
-           type == TRACE_RECORD_KERNEL || type == TRACE_RECORD_COPY;
-}
-
 static void fill(struct record_sample *sample, const struct trace_item *item)
 {
     const struct trace_record *record = item->record;
@@ -76,7 +71,7 @@ static void fill(struct record_sample *sample, const struct trace_item *item)
 
 void record_samples_offer(struct record_samples *samples, const struct trace_item *item)
 {
-    if (!can_be_sample(item->record->type))
+    if (!record_type_is_sampled(item->record->type))
         return;
     uint64_t at = samples->offered++;
     if (at < RECORD_SAMPLES)

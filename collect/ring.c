@@ -85,7 +85,7 @@ static void note_slots(struct ring *ring, uint32_t index, const struct trace_blo
     for (uint32_t i = 0; i < ring->slot_blocks; i++)
         if (ring->slots_at[i] == index)
             return;
-    if (ring->slot_blocks == RING_SLOT_BLOCKS)
+    if (ring->slot_blocks == TRACE_SLOT_BLOCKS_MOST)
         return;
     if (!ring->slot_blocks) {
         ring->owner.pid_namespace = header->pid_namespace;

@@ -13,11 +13,6 @@
 #include "trace/ring_control.h"
 #include "trace/trace.h"
 
-enum {
-    RING_SLOT_BLOCKS = 64,
-    RING_BLOCKS_MOST = RING_BYTES_MOST / TRACE_BLOCK_BYTES + RING_SLOT_BLOCKS, /* that are looked at */
-};
-
 /* What is done with a copy of a block. INDEX: which of the ring's slots blocks. The block is marked drained after
  * take_records() has returned, whatever it did. */
 struct ring_taker {
@@ -34,7 +29,7 @@ struct ring {
     struct owner owner;
     uint64_t process_id_hash; /* of its first good block; 0: none yet */
     uint64_t begun_ticks;     /* of its first slots block; 0: not known */
-    uint32_t slots_at[RING_SLOT_BLOCKS];
+    uint32_t slots_at[TRACE_SLOT_BLOCKS_MOST];
     uint32_t slot_blocks;
     uint64_t sealed_seen; /* the host's own count, a hint when to look */
     uint64_t looked_ns;

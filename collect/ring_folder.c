@@ -15,6 +15,7 @@
 
 #include "trace/ring_control.h"
 #include "trace/trace.h"
+#include "trace/trace_name.h"
 
 static bool is_memory(const char *folder)
 {
@@ -62,12 +63,6 @@ bool ring_folder_make(char folder[RING_FOLDER_BYTES], uint64_t ring_bytes, const
     return false;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), ending_length = strlen(ending);
-    return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
-}
-
 /* A process that finds its half-made ring gone makes a file of its own. */
 static bool remove_half_made(int at)
 {
@@ -75,9 +70,9 @@ static bool remove_half_made(int at)
     int again = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *listing = again < 0 ? NULL : fdopendir(again);
     for (struct dirent *entry; listing && (entry = readdir(listing));) {
-        if (ends_with(entry->d_name, TRACE_FILE_SUFFIX ".part"))
+        if (trace_name_stem(entry->d_name, TRACE_FILE_SUFFIX ".part"))
             unlinkat(at, entry->d_name, 0);
-        else if (ends_with(entry->d_name, TRACE_FILE_SUFFIX))
+        else if (trace_name_is_trace(entry->d_name))
             rings = true;
     }
     if (listing)

@@ -19,7 +19,6 @@
 #include "trace/trace_sums.h"
 
 enum {
-    SLOT_BLOCKS_MOST = 64,
     OTHERS_GROW = 4 * TRACE_BLOCK_BYTES, /* of the files that are not the sink's, between two ticks and at the end */
 };
 
@@ -346,7 +345,7 @@ static bool keep_slots(struct sink_process *process, unsigned index, const unsig
         if (place->kind == PLACE_SLOTS && place->slots_sequence == header->sequence)
             return block_file_write(trace->path, i, 0, block, TRACE_BLOCK_BYTES);
     }
-    if (slots == SLOT_BLOCKS_MOST) {
+    if (slots == TRACE_SLOT_BLOCKS_MOST) {
         errno = EOVERFLOW;
         return false;
     }

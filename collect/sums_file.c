@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/block_file.h"
 #include "trace/checksum.h"
 #include "trace/clock.h"
 #include "trace/trace_sums.h"
@@ -21,15 +22,12 @@ static void fail(struct sums_file *file, int error)
 
 static void write_block(struct sums_file *file, const unsigned char *block)
 {
-    size_t done = 0;
-    while (!file->error && done < TRACE_BLOCK_BYTES) {
-        ssize_t wrote = write(file->fd, block + done, TRACE_BLOCK_BYTES - done);
-        if (wrote > 0)
-            done += (size_t)wrote;
-        else if (wrote == 0 || errno != EINTR)
-            fail(file, wrote ? errno : ENOSPC);
-    }
-    file->bytes += done;
+    if (file->error)
+        return;
+    if (block_file_write_at(file->fd, file->bytes, block, TRACE_BLOCK_BYTES))
+        file->bytes += TRACE_BLOCK_BYTES;
+    else
+        fail(file, errno);
 }
 
 /* Ticks are ns of real time here. The anchor is one that a double holds, since readers count from it. */

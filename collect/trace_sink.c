@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/block_file.h"
 #include "trace/trace_reader.h"
 
-enum { OPEN_FILES_MOST = 64, SLOT_BLOCKS_MOST = 64 };
+enum { OPEN_FILES_MOST = 64 };
 
 struct placed_slots {
     uint64_t sequence;
@@ -28,7 +29,7 @@ struct kept_trace {
     int fd;        /* -1: not open now */
     uint64_t used; /* the sink's count when it was last */
     off_t end;
-    struct placed_slots slots[SLOT_BLOCKS_MOST];
+    struct placed_slots slots[TRACE_SLOT_BLOCKS_MOST];
     unsigned slot_count;
     uint64_t *there; /* sequences of blocks that an earlier collector wrote, sorted */
     size_t there_count;
@@ -88,31 +89,16 @@ static bool open_file(struct kept_trace *trace, int flags)
     }
     if (sink->open_files >= OPEN_FILES_MOST)
         close_least_used(sink);
-    trace->fd = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    trace->fd = block_file_open(path, flags | O_RDWR);
     if (trace->fd < 0)
         return false;
     sink->open_files++;
-    struct stat found;
-    if (fstat(trace->fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid())
-        return true;
-    close_file(trace);
-    errno = EPERM;
-    return false;
+    return true;
 }
 
 static bool write_block(const struct kept_trace *trace, const unsigned char *block, off_t at)
 {
-    for (size_t done = 0; done < TRACE_BLOCK_BYTES;) {
-        ssize_t wrote = pwrite(trace->fd, block + done, TRACE_BLOCK_BYTES - done, at + (off_t)done);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0) {
-            errno = wrote ? errno : ENOSPC;
-            return false;
-        }
-        done += (size_t)wrote;
-    }
-    return true;
+    return block_file_write_at(trace->fd, (uint64_t)at, block, TRACE_BLOCK_BYTES);
 }
 
 static bool append(struct kept_trace *trace, const unsigned char *block)
@@ -172,7 +158,7 @@ static bool read_what_is_there(struct kept_trace *trace)
             continue;
         if (header.kind == TRACE_BLOCK_RECORDS && !note_there(trace, header.sequence))
             return false;
-        if (header.kind == TRACE_BLOCK_SLOTS && trace->slot_count < SLOT_BLOCKS_MOST)
+        if (header.kind == TRACE_BLOCK_SLOTS && trace->slot_count < TRACE_SLOT_BLOCKS_MOST)
             trace->slots[trace->slot_count++] = (struct placed_slots){header.sequence, trace->end};
     }
     if (trace->there)
@@ -239,7 +225,7 @@ static bool keep_slots(struct sink_process *process, unsigned index, const unsig
     for (unsigned i = 0; i < trace->slot_count; i++)
         if (trace->slots[i].sequence == header->sequence)
             return open_file(trace, 0) && write_block(trace, block, trace->slots[i].at);
-    if (trace->slot_count == SLOT_BLOCKS_MOST) {
+    if (trace->slot_count == TRACE_SLOT_BLOCKS_MOST) {
         errno = EOVERFLOW;
         return false;
     }

@@ -17,7 +17,8 @@ struct session_folders { /* "": none */
 /* Copies what SETTINGS point to; they point to the copies then. False if the session's folder is none, or too long. */
 bool session_folders_keep(struct session_folders *folders, struct settings *settings);
 
-/* Takes the settings of the nearest ancestor whose environment names a session; names of folders go to FOLDERS. False, and nothing changed, if there is none. System calls, some for each ancestor. */
+/* Takes the settings of the nearest ancestor whose environment names a session; names of folders go to FOLDERS. False, and
+ * nothing changed, if there is none. System calls, some for each ancestor. */
 bool session_search(struct settings *settings, struct session_folders *folders);
 
 #endif

@@ -36,7 +36,7 @@ static uint64_t ring_bytes(const struct ring_control *control)
 
 uint64_t block_supply_ring_most(const struct ring_control *control)
 {
-    return ring_bytes(control) + (uint64_t)(SLOT_BLOCKS - 1) * TRACE_BLOCK_BYTES;
+    return ring_bytes(control) + (uint64_t)(TRACE_SLOT_BLOCKS_MOST - 1) * TRACE_BLOCK_BYTES;
 }
 
 static bool in_ring(const struct writer *writer)

@@ -5,13 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "trace/checksum.h"
 #include "trace/clock.h"
+#include "trace/side_file.h"
 
 static bool write_at(const struct clocks_file *file, uint32_t offset, uint32_t bytes)
 {
@@ -64,13 +63,7 @@ static bool seal(struct clocks_file *file)
 
 bool clocks_file_open(struct clocks_file *file, const char *folder)
 {
-    char path[PATH_MAX];
-    file->fd = -1;
-    if (snprintf(path, sizeof path, "%s/%s", folder, TRACE_CLOCKS_FILE) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    file->fd = side_file_open(folder, TRACE_CLOCKS_FILE, O_WRONLY | O_CREAT | O_EXCL);
     if (file->fd < 0)
         return false;
     uint64_t identity[2] = {(uint64_t)getpid(), clock_realtime_ns()};

@@ -5,23 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_BYTES = LOSS_BYTES * LOSS_SLOTS };
+#include "trace/side_file.h"
 
-static int open_file(const char *folder, int flags)
-{
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/" TRACE_LOSSES_FILE, folder) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
-}
+enum { FILE_BYTES = LOSS_BYTES * LOSS_SLOTS };
 
 static bool put(int fd, const void *bytes, size_t size, off_t at)
 {
@@ -34,9 +25,7 @@ static bool put(int fd, const void *bytes, size_t size, off_t at)
 
 bool losses_make(const char *folder)
 {
-    static const char zeros[FILE_BYTES];
-    int fd = open_file(folder, O_WRONLY | O_CREAT | O_EXCL);
-    return fd >= 0 && put(fd, zeros, sizeof zeros, 0);
+    return side_file_make(folder, TRACE_LOSSES_FILE, FILE_BYTES);
 }
 
 bool losses_set(const char *folder, unsigned index, const struct loss *loss)
@@ -44,7 +33,7 @@ bool losses_set(const char *folder, unsigned index, const struct loss *loss)
     char text[LOSS_BYTES] = "";
     snprintf(text, sizeof text, "%s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", loss->name,
              loss->error, loss->first_realtime_ns, loss->last_realtime_ns, loss->blocks, loss->records);
-    int fd = open_file(folder, O_WRONLY);
+    int fd = side_file_open(folder, TRACE_LOSSES_FILE, O_WRONLY);
     return fd >= 0 && put(fd, text, sizeof text, (off_t)index * LOSS_BYTES);
 }
 
@@ -73,7 +62,7 @@ size_t losses_read(const char *folder, struct loss losses[LOSS_SLOTS])
 {
     char slots[FILE_BYTES];
     size_t count = 0;
-    int fd = open_file(folder, O_RDONLY);
+    int fd = side_file_open(folder, TRACE_LOSSES_FILE, O_RDONLY);
     if (fd < 0)
         return 0;
     ssize_t bytes = pread(fd, slots, sizeof slots, 0);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 size_t proc_file_read(const char *path, char *buffer, size_t size)
@@ -21,4 +22,14 @@ size_t proc_file_read(const char *path, char *buffer, size_t size)
     }
     close(fd);
     return length;
+}
+
+const char *proc_file_stat_field(const char *text, int number)
+{
+    const char *at = strrchr(text, ')');
+    for (int i = 2; at && i < number; i++) {
+        at = strchr(at, ' ');
+        at = at ? at + 1 : NULL;
+    }
+    return at;
 }

@@ -124,7 +124,7 @@ static bool check_sum_sequence(const struct trace_record *record, struct record_
     return sum->count >= 2 && (siblings || attention) && sum->scores_read <= 1;
 }
 
-static bool is_sampled(uint16_t type)
+bool record_type_is_sampled(uint16_t type)
 {
     return type == TRACE_RECORD_CALL || type == TRACE_RECORD_CALL_FAILED || type == TRACE_RECORD_LAUNCH ||
            type == TRACE_RECORD_KERNEL || type == TRACE_RECORD_COPY;
@@ -140,7 +140,8 @@ static bool check_sample(const struct trace_record *record, struct record_text *
         (uint64_t)sample->record_bytes + sample->content_bytes > room)
         return false;
     const struct record_type *type = record_type_find(inner->type);
-    if (!type || !is_sampled(inner->type) || inner->size != sample->record_bytes || inner->size < type->least_bytes)
+    if (!type || !record_type_is_sampled(inner->type) || inner->size != sample->record_bytes ||
+        inner->size < type->least_bytes)
         return false;
     if (!sample->content_bytes)
         return true;

@@ -31,5 +31,7 @@ extern const size_t record_type_count;
 
 /* NULL: a type of a later minor version. */
 const struct record_type *record_type_find(uint16_t type);
+/* Whether SAMPLE records may hold one. */
+bool record_type_is_sampled(uint16_t type);
 
 #endif

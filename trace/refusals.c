@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +14,13 @@
 #include <unistd.h>
 
 #include "trace/clock.h"
+#include "trace/side_file.h"
 
 enum { FILE_BYTES = REFUSAL_BYTES * REFUSAL_SLOTS };
 
-static int open_file(const char *folder, int flags)
-{
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/" TRACE_REFUSALS_FILE, folder) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
-}
-
 bool refusals_make(const char *folder)
 {
-    static const char zeros[FILE_BYTES];
-    int fd = open_file(folder, O_WRONLY | O_CREAT | O_EXCL);
-    if (fd < 0)
-        return false;
-    bool done = pwrite(fd, zeros, sizeof zeros, 0) == sizeof zeros;
-    int why = errno;
-    close(fd);
-    errno = why;
-    return done;
+    return side_file_make(folder, TRACE_REFUSALS_FILE, FILE_BYTES);
 }
 
 /* A limit on file sizes would send a signal, and a file that is not as it was made is not ours. */
@@ -70,7 +52,7 @@ static void add(int fd, int64_t pid, int error)
 
 void refusals_add_process(const char *folder, int64_t pid, int error)
 {
-    int saved = errno, fd = open_file(folder, O_RDWR);
+    int saved = errno, fd = side_file_open(folder, TRACE_REFUSALS_FILE, O_RDWR);
     if (fd >= 0) {
         add(fd, pid, error);
         close(fd);
@@ -98,7 +80,7 @@ size_t refusals_read(const char *folder, struct refusal refusals[REFUSAL_SLOTS])
 {
     char slots[FILE_BYTES];
     size_t count = 0;
-    int fd = open_file(folder, O_RDONLY);
+    int fd = side_file_open(folder, TRACE_REFUSALS_FILE, O_RDONLY);
     if (fd < 0)
         return 0;
     ssize_t bytes = pread(fd, slots, sizeof slots, 0);

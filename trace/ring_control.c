@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/trace.h"
-
 _Static_assert(sizeof(struct ring_control) == RING_CONTROL_BYTES, "one page");
 
 uint64_t ring_control_now_ns(void)

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/trace.h"
+
 #define RING_FOLDER_PREFIX "/dev/shm/rooftap-"
 #define RING_CONTROL_FILE  "control"
 #define RING_CONTROL_MAGIC 0x0a474e4952544652ull /* "RFTRING\n" */
@@ -18,7 +20,8 @@ enum {
     RING_BYTES_LEAST = 1 << 20,
     RING_BYTES_DEFAULT = 16 << 20,
     RING_BYTES_MOST = 256 << 20, /* as many blocks as a process's queue of ready ones holds */
-    RING_STALE_MS = 2000,        /* a collector whose heartbeat stands still for so long is taken for gone */
+    RING_BLOCKS_MOST = RING_BYTES_MOST / TRACE_BLOCK_BYTES + TRACE_SLOT_BLOCKS_MOST,
+    RING_STALE_MS = 2000, /* a collector whose heartbeat stands still for so long is taken for gone */
 };
 
 struct ring_control {

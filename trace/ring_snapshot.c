@@ -16,8 +16,6 @@
 #include "trace/trace.h"
 #include "trace/trace_reader.h"
 
-enum { BLOCKS_MOST = RING_BYTES_MOST / TRACE_BLOCK_BYTES + 64 }; /* and slots */
-
 struct ring_place {
     uint64_t sequence;
     uint32_t index;
@@ -99,7 +97,7 @@ static bool read_all(struct ring_snapshot *snapshot, int fd)
     if (fstat(fd, &found) != 0)
         return false;
     uint64_t size = (uint64_t)found.st_size / TRACE_BLOCK_BYTES;
-    uint32_t blocks = size < BLOCKS_MOST ? (uint32_t)size : BLOCKS_MOST;
+    uint32_t blocks = size < RING_BLOCKS_MOST ? (uint32_t)size : RING_BLOCKS_MOST;
     struct ring_place *places = malloc((blocks + 1) * sizeof *places);
     snapshot->blocks = malloc((size_t)blocks * TRACE_BLOCK_BYTES + 1);
     if (!places || !snapshot->blocks) {

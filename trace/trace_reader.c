@@ -17,7 +17,6 @@
 
 enum {
     PARTS_MOST = 3,
-    SLOT_BLOCKS_READ = 64, /* as many as a writer makes: keeps memory constant whatever the file says */
     SLOTS_AT = TRACE_HEADER_BYTES + sizeof(struct trace_counters),
 };
 
@@ -52,7 +51,7 @@ struct trace_reader {
     bool sealed; /* this block is, so a gap in it is damage */
     bool finished;
     struct trace_reader_stats stats;
-    struct slot_place slot_block[SLOT_BLOCKS_READ];
+    struct slot_place slot_block[TRACE_SLOT_BLOCKS_MOST]; /* a file that says more is not believed */
     size_t slot_blocks;
     struct trace_counters counters;
     struct trace_slot *slots;
@@ -208,7 +207,7 @@ static bool next_block(struct trace_reader *reader)
             break;
         case BLOCK_SLOTS:
             reader->stats.blocks_open++;
-            if (reader->slot_blocks < SLOT_BLOCKS_READ)
+            if (reader->slot_blocks < TRACE_SLOT_BLOCKS_MOST)
                 reader->slot_block[reader->slot_blocks++] = (struct slot_place){reader->at_part, reader->this_block};
             else
                 reader->stats.blocks_damaged++;

@@ -85,11 +85,7 @@ static uint64_t process_start(void)
     char text[1024];
     size_t length = proc_file_read("/proc/self/stat", text, sizeof text - 1);
     text[length] = 0;
-    char *field = strrchr(text, ')'); /* the command's name may hold blanks */
-    for (int i = 2; field && i < 22; i++) {
-        field = strchr(field, ' ');
-        field = field ? field + 1 : NULL;
-    }
+    const char *field = proc_file_stat_field(text, 22);
     return field ? strtoull(field, NULL, 10) : 0;
 }
 
@@ -224,8 +220,8 @@ static bool tend(struct writer *writer)
     block_supply_seal(writer);
     block_supply_watch(writer);
     uint64_t ready_before = writer->ready_target, taken = block_supply_follow_demand(writer);
-    bool short_of_threads =
-        __atomic_load_n(&writer->free_count, __ATOMIC_RELAXED) < THREADS_LEAST && writer->slot_blocks < SLOT_BLOCKS;
+    bool short_of_threads = __atomic_load_n(&writer->free_count, __ATOMIC_RELAXED) < THREADS_LEAST &&
+                            writer->slot_blocks < TRACE_SLOT_BLOCKS_MOST;
     if (!writer->growth_errno &&
         (!block_supply_fill(writer) || (short_of_threads && !block_supply_add_threads(writer))))
         writer->growth_errno = errno ? errno : EIO;

@@ -21,7 +21,6 @@
 enum {
     READY_BLOCKS = 4096, /* capacity; how many are kept ready follows the demand */
     FULL_BLOCKS = 8192,  /* a full block that finds no room here stays open in the file: readable, not sealed */
-    SLOT_BLOCKS = 64,    /* threads at one time: 64 * SLOTS_PER_BLOCK; more are counted as without slot */
     SLOTS_PER_BLOCK =
         (TRACE_BLOCK_BYTES - TRACE_HEADER_BYTES - sizeof(struct trace_counters)) / sizeof(struct trace_slot),
     CALL_ID_BITS = 40, /* per slot; the slot's number stands above */
@@ -44,7 +43,7 @@ struct writer {
     uint32_t threads_used; /* were taken once; the pages of the others are untouched, which children are spared of */
     uint32_t free_count;   /* these and those */
     uint32_t slot_blocks;
-    struct trace_thread *threads[SLOT_BLOCKS];
+    struct trace_thread *threads[TRACE_SLOT_BLOCKS_MOST];
 
     struct name_table names;
 

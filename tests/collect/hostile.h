@@ -36,7 +36,7 @@ static void hostile_slots(void *context, unsigned index, const unsigned char *bl
 {
     struct taken *taken = context;
     taken->slots++;
-    if (index >= RING_SLOT_BLOCKS)
+    if (index >= TRACE_SLOT_BLOCKS_MOST)
         abort();
     hostile_look(taken, block, TRACE_BLOCK_SLOTS);
 }
