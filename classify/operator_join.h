@@ -16,20 +16,9 @@
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
 #include "classify/launch_names.h"
+#include "classify/name_pool.h"
 #include "classify/work.h"
 #include "trace/trace_reader.h"
-
-/* Kernel names by trace_hash(): the same in every process, so shared. */
-struct name_pool {
-    struct index_map map;
-    char **names;
-    uint64_t *ids;
-    size_t count, capacity, id_capacity;
-    size_t bytes; /* of all of them */
-};
-
-const char *name_pool_find(const struct name_pool *pool, uint64_t id); /* NULL if no record gave it */
-void name_pool_free(struct name_pool *pool);
 
 struct joined_signature {
     uint64_t id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The traces of a folder, one after another, into a session: processes and coverage here, the rest by session_merge. */
+/* The traces of a folder, one after another, into a session. */
 #ifndef CLASSIFY_SESSION_FILES_H
 #define CLASSIFY_SESSION_FILES_H
 
