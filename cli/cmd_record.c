@@ -325,6 +325,18 @@ static const char about_audit[] =
     "asked about: functions called by the address that was stored for them (-fno-plt), and other\n"
     "namespaces (dlmopen). The report names libraries whose calls were missed.";
 
+/* Those that record sets for what it starts, and those that a user may. */
+static void write_variables(char *text, size_t size)
+{
+    size_t count, used = (size_t)snprintf(text, size, "Environment variables of COMMAND, with their defaults:\n");
+    const struct setting *rows = settings_table(&count);
+    for (size_t i = 0; i < count && used < size; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s%s", rows[i].variable, *rows[i].default_text ? "=" : "", rows[i].default_text);
+        used += (size_t)snprintf(text + used, size - used, "  %-26s %s\n", name, rows[i].help);
+    }
+}
+
 int cmd_record(int argc, char **argv)
 {
     static struct record_options options;
@@ -335,7 +347,7 @@ int cmd_record(int argc, char **argv)
         {"simulate-cuda", 0, OPTION_CHOICE, &options.simulate_cuda, "12|13", "CUDA's major on the simulated GPU; without it that of COMMAND's libraries, else the newest"},
         {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
         {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
-        {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls of what was opened RTLD_DEEPBIND or looks functions up, by LD_AUDIT; cost below"},
+        {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls that are bound past LD_PRELOAD (RTLD_DEEPBIND), by LD_AUDIT; what it costs is told below"},
         {"ring",        0,  OPTION_TEXT,   &options.ring,        "SIZE|off",  "most shared memory that a process takes for what is not in the session folder yet (16M); off: it writes there itself"},
         {"aggregate",   0,  OPTION_FLAG,   &options.sink.aggregate, NULL,     "keep sums, histograms and a few raw records of the whole run instead of all records: constant memory and disk"},
         {"max-size",    0,  OPTION_TEXT,   &options.sink.max_size, "SIZE",    "keep the session folder below SIZE (4M or more; K, M, G): the oldest records are written over, and counted"},
@@ -346,8 +358,9 @@ int cmd_record(int argc, char **argv)
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
-    char footer[4096];
-    snprintf(footer, sizeof footer, "%s\n\n%s\n\n%s", about_status, about_audit, sim_options_help());
+    char variables[2048], footer[6144];
+    write_variables(variables, sizeof variables);
+    snprintf(footer, sizeof footer, "%s\n\n%s\n\n%s\n%s", about_status, about_audit, variables, sim_options_help());
     const struct option_set set = {
         .command = COMMAND,
         .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",

@@ -12,8 +12,11 @@ for command in $expected; do
     cmp -s by_help by_option || fail "'help $command' and '$command --help' differ"
     grep -q "^usage: rooftap $command" by_help || fail "'help $command' has no usage line"
 done
-for option in output simulate sim-option timing no-clocks quiet; do
+for option in output simulate simulate-cuda sim-option timing audit ring aggregate max-size no-clocks strict redact-args quiet; do
     "$ROOFTAP" help record | grep -q -- "--$option" || fail "help record does not explain --$option"
+done
+for variable in $(sed -n 's/^#define SETTING_.*"\(ROOFTAP_[A-Z_]*\)"$/\1/p' "$tests/../preload/settings.h"); do
+    "$ROOFTAP" help record | grep -q "^  $variable[= ]" || fail "help record does not explain $variable"
 done
 for option in config gpu batch prompt context chunk weights kv dtype tp fused checkpoint json; do
     "$ROOFTAP" help predict | grep -q -- "--$option" || fail "help predict does not explain --$option"
