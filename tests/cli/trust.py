@@ -11,12 +11,11 @@ import subprocess
 import time
 import unittest
 
-from recording import BUILD, Case, clean_environment, main, program, ROOFTAP, Run
+from recording import BUILD, Case, clean_environment, main, program, Run
 
 TREE = str(BUILD / "tests" / "trees" / "tree")
 CALL = [program("calls"), "one", "ex", "64", "32", "16", "10"]
 NOBODY = 65534
-RING = "--ring" in Run([str(ROOFTAP), "record", "--help"], clean_environment()).out
 SECRET = "what a victim keeps here\n"
 FILES = ("session.json.new", "unrecorded", "gpu.clocks", "simulated-gpu.conf")
 
@@ -154,7 +153,6 @@ class Trust(Case):
 
     # ---- rings in /dev/shm, which is open to everybody ----
 
-    @unittest.skipUnless(RING, "no ring")
     def test_rights_of_a_ring(self):
         session = self.session()
         rings = f"/dev/shm/rooftap-{os.geteuid()}-*"
@@ -183,7 +181,6 @@ class Trust(Case):
         self.addCleanup(shutil.rmtree, folder, True)
         shutil.copy(trace, folder / trace.name)
 
-    @unittest.skipUnless(RING, "no ring")
     def test_planted_rings(self):
         """A folder under such a name that is not private to oneself, or is somewhere else, is not looked into."""
         shm = pathlib.Path("/dev/shm")

@@ -12,6 +12,7 @@ import time
 
 from recording import Case, Run, main, program, ROOFTAP
 from test_trees import TREE, Tally
+from witness import Witness
 
 FORKS = int(os.environ.get("TREE_FORKS", 300))
 PATIENCE_S = 60  # a bound for what hangs
@@ -30,33 +31,13 @@ def collector_of(ring):
     return int.from_bytes(pathlib.Path(ring, "control").read_bytes()[12:16], "little")
 
 
-class Witness:
-    """What e2e_loop raises: the pid, then one number a thread."""
-
-    def __init__(self, path):
-        self.path = path
-        path.write_bytes(bytes(4096))
-
-    def words(self):
-        bytes_ = self.path.read_bytes()
-        return [int.from_bytes(bytes_[i:i + 8], "little") for i in range(0, 4096, 8)]
-
-    @property
-    def pid(self):
-        return self.words()[0]
-
-    @property
-    def calls(self):
-        return sum(self.words()[1:33])
-
-
 class Record(Case):
     def ring_of(self, session):
         return json.loads((session.folder / "session.json").read_text())["ring"]
 
     def start_loop(self, pace_us=50, options=("--ring", "1M", "--no-clocks", "--timing", "off"), threads=2):
         session, witness = self.session(), Witness(self.scratch / f"witness{self.sessions}")
-        command = session.record_command([program("loop"), str(witness.path), str(threads), str(pace_us)], options=options)
+        command = session.record_command([program("loop"), witness.path, str(threads), str(pace_us)], options=options)
         launcher = subprocess.Popen(command, env=session.environment({"SIMGPU_LEDGER": ""}), stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL)
         wait_until(lambda: witness.calls > 500, "the program calls")
@@ -237,7 +218,7 @@ class Record(Case):
         ring = self.ring_of(session)
         time.sleep(2.5)  # longer than two looks
         self.assertEqual(len(glob.glob(f"{ring}/*.trace")), 1)
-        children = subprocess.run(["pgrep", "-f", str(witness.path)], capture_output=True, text=True).stdout.split()
+        children = subprocess.run(["pgrep", "-f", witness.path], capture_output=True, text=True).stdout.split()
         for pid in map(int, children):
             if "e2e_loop" in os.path.realpath(f"/proc/{pid}/exe"):
                 os.kill(pid, signal.SIGKILL)

@@ -5,6 +5,7 @@ import struct
 import time
 
 BYTES = 4096
+THREADS_MOST = 32
 
 
 class Witness:
@@ -24,6 +25,11 @@ class Witness:
 
     def returned(self, threads):
         return [self.number(1 + thread) for thread in range(threads)]
+
+    @property
+    def calls(self):
+        """Of all threads."""
+        return sum(self.returned(THREADS_MOST))
 
     def wait(self, condition, seconds=30):
         """True when CONDITION() came to hold."""

@@ -37,7 +37,7 @@ def installed(pattern):
     return found[0] if found else None
 
 
-def beside(first, second, jemalloc_options=""):
+def beside(first, second):
     """Both preloaded, in this order."""
     def inject(session):
         return {"LD_PRELOAD": f"{first}:{second}", "CUDA_INJECTION64_PATH": str(SHIM), "ROOFTAP_DIR": str(session)}

@@ -3,10 +3,9 @@
 """C programs with the shim and without it: what they do and see of themselves has to be identical. P10: exit handlers and
 destructors of all kinds call cuBLAS, threads are still there. P11: errno, floating-point state and signals after each kind of
 call. I08: what is refused, with the sticky error after each. I10: two contexts that take turns, sizes beyond 32 bits."""
-import json
 import signal
 
-from recording import BUILD, ROOFTAP, Run, STAND_INS, clean_environment, main, Session
+from recording import BUILD, main
 from transcript import Row, Transcripts
 
 SUBJECT = str(BUILD / "tests" / "transcript" / "subject")
