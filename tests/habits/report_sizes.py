@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report_sizes.py ROOT: long files and functions. A smell, not a fault: it prints and never fails."""
+"""report_sizes.py [ROOT]: long files and functions. A smell, not a fault: it prints and never fails."""
 import pathlib
 import re
 import sys
@@ -21,7 +21,7 @@ def functions(lines):
 
 
 def main():
-    root = pathlib.Path(sys.argv[1])
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
     for folder in ["trace", "cupti", "preload", "classify", "report", "collect", "cli", "sim", "tests", "examples"]:
         for path in sorted((root / folder).rglob("*.[ch]")):
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
