@@ -27,8 +27,8 @@ enum {
     LINE_BYTES = 4352,
     CHUNK_BYTES = 16384,
     PRELOAD_BYTES = 4096,
-    LIST_BYTES = 480
-}; /* of the note; a longer list is cut at a path */
+    LIST_BYTES = 480, /* of the note; a longer list is cut at a path */
+};
 
 struct library {
     char path[LINE_BYTES]; /* "": none */
