@@ -10,6 +10,9 @@
 
 enum buffer_state { BUFFER_FREE = 0, BUFFER_HELD = 1, BUFFER_COMPLETED = 2 };
 
+/* What a burst took beyond these is given back: a host shall not keep for ever what it had to lend once. */
+enum { BUFFERS_RESIDENT = 8 };
+
 struct buffer {
     _Atomic int state;
     size_t valid_bytes; /* written before COMPLETED, read after it */
@@ -78,6 +81,15 @@ void activity_buffers_complete(uint8_t *buffer, size_t valid_bytes)
         atomic_store_explicit(&scratch_held[offset / ACTIVITY_SCRATCH_BYTES], 0, memory_order_relaxed);
 }
 
+/* Of a buffer that is not at page borders its neighbours' pages stay. */
+static void give_back(uint32_t index)
+{
+    const uintptr_t page = 4096, start = (uintptr_t)memory + (size_t)index * buffer_bytes;
+    uintptr_t from = (start + page - 1) & ~(page - 1), to = (start + buffer_bytes) & ~(page - 1);
+    if (from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 unsigned activity_buffers_take(void (*consume)(uint8_t *buffer, size_t valid_bytes))
 {
     unsigned taken = 0;
@@ -86,6 +98,8 @@ unsigned activity_buffers_take(void (*consume)(uint8_t *buffer, size_t valid_byt
             continue;
         if (buffers[i].valid_bytes)
             consume(memory + (size_t)i * buffer_bytes, buffers[i].valid_bytes);
+        if (i >= BUFFERS_RESIDENT)
+            give_back(i);
         atomic_store_explicit(&buffers[i].state, BUFFER_FREE, memory_order_release);
         taken++;
     }

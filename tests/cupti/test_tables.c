@@ -9,7 +9,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "cupti/activity_buffers.h"
 #include "cupti/cupti_versions.h"
 #include "cupti/kernel_timing.h"
 #include "cupti/launch_join.h"
@@ -175,6 +177,45 @@ static void external_comes_in_any_order(void **state)
     assert_true(owner.call_id == 900 && owner.owner_id == 44 && owner.owner == TRACE_OWNER_LAUNCH);
 }
 
+static void pass(uint8_t *buffer, size_t valid_bytes)
+{
+    assert_int_equal(buffer[valid_bytes - 1], 1);
+}
+
+static size_t resident_pages(uint8_t *buffer, size_t bytes)
+{
+    unsigned char pages[64];
+    size_t count = bytes / 4096, resident = 0;
+    assert_int_equal(mincore(buffer, bytes, pages), 0);
+    for (size_t i = 0; i < count; i++)
+        resident += pages[i] & 1;
+    return resident;
+}
+
+/* Memory that CUPTI filled because nobody came to read it goes back; that of every day stays. */
+static void burst_is_given_back(void **state)
+{
+    enum { COUNT = 20, BYTES = 65536, PAGES = BYTES / 4096 };
+    uint8_t *buffers[COUNT];
+    size_t bytes, kept = 0;
+    (void)state;
+    assert_true(activity_buffers_open(COUNT, BYTES));
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < COUNT; i++) {
+            buffers[i] = activity_buffers_request(&bytes);
+            assert_int_equal(bytes, BYTES);
+            memset(buffers[i], 1, BYTES);
+        }
+        for (int i = 0; i < COUNT; i++)
+            activity_buffers_complete(buffers[i], BYTES);
+        assert_int_equal(activity_buffers_take(pass), COUNT);
+    }
+    for (int i = 0; i < COUNT; i++)
+        kept += resident_pages(buffers[i], BYTES);
+    assert_int_equal(kept, 8 * PAGES);
+    assert_int_equal(resident_pages(buffers[0], BYTES), PAGES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +226,7 @@ int main(void)
         cmocka_unit_test(join_never_mixes_threads),
         cmocka_unit_test(join_waits_for_a_call_that_ends),
         cmocka_unit_test(external_comes_in_any_order),
+        cmocka_unit_test(burst_is_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
