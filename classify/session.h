@@ -148,6 +148,13 @@ struct session_failure {
     struct operator_row first; /* only what the first of them asked: of_call, signature, work */
 };
 
+/* Of the traces that were read: what lay in the rings of a session still. */
+struct session_in_memory {
+    size_t traces;
+    uint64_t bytes;
+    bool collector; /* one is at work on them */
+};
+
 struct session_bad_file {
     char *text; /* one line: which, and why */
     bool newer_major;
@@ -186,6 +193,7 @@ struct session {
     struct session_bad_file *bad_files; /* traces that could not be read at all */
     size_t bad_file_count, bad_file_capacity;
     size_t trace_count; /* files that look like traces by name */
+    struct session_in_memory in_memory;
 };
 
 struct session_error {

@@ -13,6 +13,7 @@
 #include "classify/allocate.h"
 #include "classify/regular_file.h"
 #include "classify/session_process.h"
+#include "classify/trace_parts.h"
 #include "trace/losses.h"
 #include "trace/refusals.h"
 #include "trace/ring_control.h"
@@ -71,19 +72,18 @@ static bool refuse_known(struct session_merge *merge, const char *path, uint64_t
     return true;
 }
 
-/* PATH, and what RING holds of the same process and MORE, where there is such. */
-static void read_trace(struct session_merge *merge, const char *path, const struct ring_snapshot *ring,
-                       const char *more)
+/* PATH, and what RING_FOLDER, unless NULL, holds of the same process and MORE, where there is such. */
+static void read_trace(struct session_merge *merge, const char *path, const char *ring_folder, const char *more)
 {
     struct session *session = merge->session;
     const char *slash = strrchr(path, '/');
     const char *file = slash ? slash + 1 : path;
     struct trace_error error = {0};
+    struct ring_snapshot ring;
     session->trace_count++;
-    struct trace_reader *reader = ring->bytes || more
-                                      ? trace_reader_open_parts(path, ring->blocks, ring->bytes, more, &error)
-                                      : trace_reader_open(path, &error);
+    struct trace_reader *reader = trace_parts_open(&ring, path, ring_folder, file, more, &error);
     if (!reader) {
+        ring_snapshot_free(&ring);
         add_unreadable(session, path, file, &error);
         return;
     }
@@ -102,12 +102,15 @@ static void read_trace(struct session_merge *merge, const char *path, const stru
         struct session_process *process = session_process_add(session, file);
         const struct session_info *info = &session->info;
         session_process_fill(process, &join, reader, block_pid,
-                             ring->bytes || (info->present && info->end == SESSION_END_UNKNOWN));
+                             ring.bytes || (info->present && info->end == SESSION_END_UNKNOWN));
         session_merge_add(merge, &join, process->timing == SESSION_TIMING_ON || join.kernels);
         session_process_cover(&session->coverage, process, &join);
     }
+    session->in_memory.traces += ring.bytes != 0;
+    session->in_memory.bytes += ring.bytes;
     operator_join_close(&join);
     trace_reader_close(reader);
+    ring_snapshot_free(&ring);
 }
 
 static int choose_trace(const struct dirent *entry)
@@ -186,18 +189,10 @@ static char *path_of(const char *folder, const char *stem, const char *suffix)
     return path;
 }
 
-/* The ring before the file: what is taken out of the one meanwhile is in the other. */
 static void read_process(struct session_merge *merge, const char *folder, const char *ring_folder, const char *stem)
 {
-    struct ring_snapshot ring = {0};
-    struct stat status;
-    char *name = path_of("", stem, TRACE_FILE_SUFFIX), *path = path_of(folder, stem, TRACE_FILE_SUFFIX);
-    char *more = path_of(folder, stem, TRACE_MORE_SUFFIX);
-    if (ring_folder)
-        ring_snapshot_read(&ring, ring_folder, name + 1);
-    read_trace(merge, path, &ring, stat(more, &status) == 0 ? more : NULL);
-    ring_snapshot_free(&ring);
-    free(name);
+    char *path = path_of(folder, stem, TRACE_FILE_SUFFIX), *more = path_of(folder, stem, TRACE_MORE_SUFFIX);
+    read_trace(merge, path, ring_folder, more);
     free(path);
     free(more);
 }
@@ -218,6 +213,7 @@ static int read_processes(struct session_merge *merge, const char *folder, struc
             read_process(merge, folder, ring, stems->names[i]);
             count++;
         }
+    merge->session->in_memory.collector = ring && ring_snapshot_has_collector(ring);
     for (size_t i = 0; i < stems->count; i++)
         free(stems->names[i]);
     free(stems->names);
@@ -321,6 +317,6 @@ bool session_files_read(struct session_merge *merge, const char *path, struct se
         read_losses(merge->session, path);
         return good;
     }
-    read_trace(merge, path, &(struct ring_snapshot){0}, NULL);
+    read_trace(merge, path, NULL, NULL);
     return true;
 }

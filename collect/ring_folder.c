@@ -14,8 +14,11 @@
 #include <unistd.h>
 
 #include "trace/ring_control.h"
+#include "trace/ring_snapshot.h"
 #include "trace/trace.h"
 #include "trace/trace_name.h"
+
+#define ABANDONED_NS (60 * UINT64_C(1000000000))
 
 static bool is_memory(const char *folder)
 {
@@ -26,7 +29,15 @@ static bool is_memory(const char *folder)
     return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 
-/* A launcher that was killed before its collector began leaves a folder without a ring: nothing is in it, and nobody comes. */
+/* Long after what a launcher does before its collector begins, even on a machine that was stopped in between. */
+static bool is_old(const struct ring_control *control)
+{
+    uint64_t now_ns = ring_control_now_ns(), beat_ns = __atomic_load_n(&control->heartbeat_ns, __ATOMIC_ACQUIRE);
+    return now_ns > beat_ns && now_ns - beat_ns > ABANDONED_NS;
+}
+
+/* A launcher that was killed before its collector began, or a collector that was killed when all rings were taken, leaves a
+ * folder without a ring: nothing is in it, and nobody comes. */
 static void remove_abandoned(void)
 {
     DIR *listing = opendir("/dev/shm");
@@ -36,7 +47,7 @@ static void remove_abandoned(void)
         struct ring_control *control = ring_control_is_own_folder(folder) ? ring_control_map(folder) : NULL;
         if (!control)
             continue;
-        bool abandoned = !ring_control_is_fresh(control) && !control->collector_pid;
+        bool abandoned = is_old(control) && !ring_snapshot_has_collector(folder);
         ring_control_unmap(control);
         if (abandoned)
             ring_folder_remove(folder);

@@ -378,6 +378,15 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
 
 /* ---- the whole ---- */
 
+static json_t *in_memory_object(const struct session_in_memory *in_memory)
+{
+    json_t *object = json_object();
+    json_value_set(object, "traces", json_value_count(in_memory->traces));
+    json_value_set(object, "bytes", json_value_count(in_memory->bytes));
+    json_value_set(object, "collector", json_boolean(in_memory->collector));
+    return object;
+}
+
 static json_t *session_object(const struct session *session)
 {
     const struct session_info *info = &session->info;
@@ -392,6 +401,7 @@ static json_t *session_object(const struct session *session)
     json_value_set(object, "started_realtime_ns", json_value_size(info->started_realtime_ns));
     json_value_set(object, "ended_realtime_ns", json_value_size(info->ended_realtime_ns));
     json_value_set(object, "clocks_problem", json_value_text(info->clocks_problem));
+    json_value_set(object, "in_memory", in_memory_object(&session->in_memory));
     char *end = session_info_end_text(info);
     json_value_set(object, "target_pid", json_value_size(info->target_pid));
     json_value_set(object, "end", json_value_text(end));

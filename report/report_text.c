@@ -33,6 +33,19 @@ enum { FOOTER_INDENT = 4, SKINNY_ROWS = 5, ATTENTION_ROWS = 5 };
 
 /* ---- the header ---- */
 
+/* A collector that is at work needs no word. */
+static void print_in_memory(const struct session_in_memory *in_memory, FILE *out)
+{
+    char bytes[FORMAT_BYTES];
+    if (!in_memory->traces || in_memory->collector)
+        return;
+    label_print(out, "note");
+    fprintf(out,
+            "%s of %zu %s are still in shared memory, and their collector is gone: 'rooftap collect DIR' moves them\n",
+            format_bytes(bytes, (double)in_memory->bytes), in_memory->traces,
+            in_memory->traces == 1 ? "process" : "processes");
+}
+
 static void print_session(const struct session *session, size_t width, FILE *out)
 {
     label_print(out, "session");
@@ -53,6 +66,7 @@ static void print_session(const struct session *session, size_t width, FILE *out
         safe_text_print(out, session->bad_files[i].text, 400);
         fputc('\n', out);
     }
+    print_in_memory(&session->in_memory, out);
 }
 
 static void print_status(int32_t status, FILE *out)

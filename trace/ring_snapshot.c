@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,4 +130,19 @@ void ring_snapshot_free(struct ring_snapshot *snapshot)
 {
     free(snapshot->blocks);
     *snapshot = (struct ring_snapshot){0};
+}
+
+/* A collector says who it is when it has the lock, which goes with it. Before that only the launcher's sign of life tells. */
+bool ring_snapshot_has_collector(const char *folder)
+{
+    struct ring_control page;
+    int fd = open_ring(folder, RING_CONTROL_FILE);
+    bool there = fd >= 0 && pread(fd, &page, sizeof page, 0) == (ssize_t)sizeof page;
+    if (there && !page.collector_pid)
+        there = ring_control_is_fresh(&page);
+    else if (there)
+        there = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return there;
 }

@@ -14,5 +14,7 @@ struct ring_snapshot {
 /* FOLDER/NAME, which must be this user's alone. False with errno set if there is no such ring, or no memory. */
 bool ring_snapshot_read(struct ring_snapshot *snapshot, const char *folder, const char *name);
 void ring_snapshot_free(struct ring_snapshot *snapshot);
+/* A collector is at work on the rings in FOLDER, or about to begin. */
+bool ring_snapshot_has_collector(const char *folder);
 
 #endif
