@@ -19,6 +19,7 @@ static void add_process(struct operator_join *join, const struct trace_sum_proce
     struct joined_beyond *beyond = &join->beyond;
     sums->present = true;
     sums->final = sum->final;
+    sums->more_summed = sum->more_summed;
     sums->written_realtime_ns = sum->written_realtime_ns;
     sum_add(&sums->blocks, sum->blocks);
     sum_add(&sums->records, sum->records);

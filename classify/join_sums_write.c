@@ -155,6 +155,7 @@ static void write_sums(struct writing *w, const struct joined_sums *sums)
     const struct operator_join *join = w->join;
     struct trace_sum_process sum = {
         .final = sums->final,
+        .more_summed = sums->more_summed,
         .written_realtime_ns = sums->written_realtime_ns,
         .blocks = sums->blocks,
         .records = sums->records,

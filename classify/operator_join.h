@@ -81,6 +81,7 @@ struct joined_beyond {
 struct joined_sums {
     bool present; /* false: the trace holds the records themselves */
     bool final;
+    bool more_summed; /* the part in which the process went on, too */
     uint64_t written_realtime_ns;
     uint64_t blocks, records, blocks_damaged, records_damaged, records_unknown, blocks_lost;
     uint64_t samples, samples_of; /* raw records that are kept, and out of how many */

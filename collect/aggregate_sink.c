@@ -8,13 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "classify/allocate.h"
 #include "classify/join_sums.h"
+#include "collect/block_file.h"
 #include "collect/loss_book.h"
 #include "collect/record_samples.h"
 #include "collect/sums_file.h"
 #include "trace/clock.h"
+#include "trace/ring_control.h"
+#include "trace/trace_name.h"
+#include "trace/trace_reader.h"
 
 struct aggregate_sink {
     struct sink sink;
@@ -165,15 +170,60 @@ static void free_process(struct aggregate_process *process)
     free(process);
 }
 
+/* What the process wrote itself while it took the collector for gone: summed as well, once it writes no more. */
+static void sum_more(struct aggregate_process *process, const char *path)
+{
+    static _Alignas(64) unsigned char block[TRACE_BLOCK_BYTES];
+    const struct trace_block_header *header = (const void *)block;
+    unsigned slots = 0;
+    while (slots < sizeof process->slots / sizeof process->slots[0] && process->slots[slots])
+        slots++;
+    for (size_t place = 0; block_file_read(path, place, block); place++) {
+        if (process->process.sink->control)
+            ring_control_beat(process->process.sink->control);
+        if (!trace_block_header_holds(header) || header->process_id_hash != process->like.process_id_hash)
+            continue;
+        process->sums.more_summed = true;
+        if (header->kind == TRACE_BLOCK_SLOTS)
+            take_slots(&process->process, slots++, block);
+        else if (header->state == TRACE_BLOCK_OPEN || header->state == TRACE_BLOCK_SEALED)
+            add_records(&process->process, block);
+    }
+    if (errno != ENOENT && errno != ENODATA) /* its end */
+        process->sums.blocks_damaged++;
+}
+
+static void lose(const struct aggregate_process *process, const struct joined_sums *taken, int error)
+{
+    if (process->process.sink->losses)
+        loss_book_add_many(process->process.sink->losses, process->name, taken->blocks - process->blocks_written,
+                           taken->records - process->records_written, error);
+}
+
+/* The file that was summed as well goes last: until then the sums tell readers to leave it out. */
+static void write_last(struct aggregate_process *process, bool died)
+{
+    const struct joined_sums taken = process->sums;
+    char more[PATH_MAX];
+    uint64_t bytes;
+    size_t stem = trace_name_stem(process->name, TRACE_FILE_SUFFIX);
+    bool has_path = snprintf(more, sizeof more, "%s/%.*s" TRACE_MORE_SUFFIX, sink_of(process)->folder, (int)stem,
+                             process->name) < (int)sizeof more;
+    if (died && has_path)
+        sum_more(process, more);
+    operator_join_end(&process->join);
+    if (!write_file(process, died, &bytes))
+        lose(process, &taken, errno);
+    else if (process->sums.more_summed)
+        unlink(more);
+}
+
 static void close_process(struct sink_process *sink_process, bool died)
 {
     struct aggregate_process *process = (struct aggregate_process *)sink_process;
     struct aggregate_process **at = &sink_of(process)->processes;
-    uint64_t bytes;
-    operator_join_end(&process->join);
-    if (process->like.magic && !write_file(process, died, &bytes) && process->process.sink->losses)
-        loss_book_add_many(process->process.sink->losses, process->name, process->sums.blocks - process->blocks_written,
-                           process->sums.records - process->records_written, errno);
+    if (process->like.magic)
+        write_last(process, died);
     while (*at != process)
         at = &(*at)->next;
     *at = process->next;
@@ -212,7 +262,7 @@ struct sink *aggregate_sink_make(const char *folder)
     struct aggregate_sink *aggregate = calloc(1, sizeof *aggregate);
     if (!aggregate)
         return NULL;
-    aggregate->sink = (struct sink){open_process, add_records, take_slots, close_process, tick, end, NULL};
+    aggregate->sink = (struct sink){open_process, add_records, take_slots, close_process, tick, end, NULL, NULL};
     snprintf(aggregate->folder, sizeof aggregate->folder, "%s", folder);
     return &aggregate->sink;
 }

@@ -439,7 +439,7 @@ struct sink *rotation_sink_make(const char *folder, uint64_t most)
     struct rotation_sink *sink = calloc(1, sizeof *sink);
     if (!sink)
         return NULL;
-    sink->sink = (struct sink){open_process, keep_records, keep_slots, close_process, tick, end, NULL};
+    sink->sink = (struct sink){open_process, keep_records, keep_slots, close_process, tick, end, NULL, NULL};
     sink->most = most;
     snprintf(sink->folder, sizeof sink->folder, "%s", folder);
     measure_others(sink);

@@ -16,6 +16,7 @@ struct sink_process {
 };
 
 struct loss_book;
+struct ring_control;
 
 /* False from a call: what it was given is lost, errno says why. The collector counts that, says it in the session and goes on
  * draining (and calling), so that no host waits. A sink is made before the collector's process is, and opens no descriptor
@@ -38,6 +39,8 @@ struct sink {
     void (*end)(struct sink *sink);
     /* Set by the collector before the first call: for what is lost at other times. NULL: nobody keeps one. */
     struct loss_book *losses;
+    /* Set by the collector, too: for a ring_control_beat() now and then in what takes long. NULL: nobody listens. */
+    struct ring_control *control;
 };
 
 #endif

@@ -101,12 +101,22 @@ static bool write_block(const struct kept_trace *trace, const unsigned char *blo
     return block_file_write_at(trace->fd, (uint64_t)at, block, TRACE_BLOCK_BYTES);
 }
 
+/* What was written of a block that found no room counts as lost, so nobody shall read it. The room of the first is taken, and
+ * kept. */
 static bool append(struct kept_trace *trace, const unsigned char *block)
 {
-    if (!open_file(trace, 0) || !write_block(trace, block, trace->end))
+    if (!open_file(trace, 0))
         return false;
-    trace->end += TRACE_BLOCK_BYTES;
-    return true;
+    if (write_block(trace, block, trace->end)) {
+        trace->end += TRACE_BLOCK_BYTES;
+        return true;
+    }
+    int why = errno;
+    if (trace->end && ftruncate(trace->fd, trace->end) != 0) {
+        /* then the next block is written over it, or it is read as one that was cut */
+    }
+    errno = why;
+    return false;
 }
 
 /* A trace that has not even its first block is none. With the room taken, slots can tell at the end what was lost. */
@@ -268,7 +278,7 @@ struct sink *trace_sink_make(const char *folder, bool go_on)
     struct trace_sink *sink = calloc(1, sizeof *sink);
     if (!sink)
         return NULL;
-    sink->sink = (struct sink){open_process, keep_records, keep_slots, close_process, tick, end, NULL};
+    sink->sink = (struct sink){open_process, keep_records, keep_slots, close_process, tick, end, NULL, NULL};
     sink->go_on = go_on;
     snprintf(sink->folder, sizeof sink->folder, "%s", folder);
     return &sink->sink;

@@ -14,6 +14,7 @@
 
 #include "trace/checksum.h"
 #include "trace/record_types.h"
+#include "trace/trace_sums.h"
 
 enum {
     PARTS_MOST = 3,
@@ -41,7 +42,9 @@ struct trace_reader {
     struct trace_signature older; /* what signature_at() makes of one of an older version */
     struct part part[PARTS_MOST];
     uint32_t parts, at_part;
-    uint64_t *in_ring; /* sequences of blocks that the first part need not tell, sorted */
+    uint32_t more_part; /* the file in which the process went on; PARTS_MOST: there is none */
+    bool more_summed;   /* the first part says that it holds what is in that one */
+    uint64_t *in_ring;  /* sequences of blocks that the first part need not tell, sorted */
     size_t in_ring_count;
     uint64_t next_block; /* offset in the part */
     uint64_t this_block;
@@ -177,7 +180,9 @@ static bool next_part(struct trace_reader *reader)
 {
     reader->bytes_before += reader->next_block;
     reader->next_block = 0;
-    return ++reader->at_part < reader->parts;
+    if (++reader->at_part == reader->more_part && reader->more_summed)
+        reader->at_part++;
+    return reader->at_part < reader->parts;
 }
 
 /* Takes up the next block that has records. False: the last part has ended. */
@@ -352,6 +357,9 @@ static bool accept(struct trace_reader *reader, struct trace_item *item)
         item->signature = signature_at(reader, item->offset);
     if (type->type == TRACE_RECORD_END)
         reader->stats.ended = true;
+    if (type->type == TRACE_RECORD_SUM_PROCESS &&
+        ((const struct trace_sum_process *)(const void *)item->record)->more_summed)
+        reader->more_summed = true;
     item->text = text.text;
     item->text_bytes = text.bytes;
     reader->stats.records++;
@@ -455,6 +463,7 @@ static struct trace_reader *allocate(struct trace_error *error)
         return NULL;
     }
     memset(reader, 0, sizeof *reader);
+    reader->more_part = PARTS_MOST;
     return reader;
 }
 
@@ -540,7 +549,10 @@ struct trace_reader *trace_reader_open_parts(const char *path, const void *ring,
         if (!good)
             say(error, "out of memory: expected to note the blocks of a ring");
     }
+    uint32_t parts = reader->parts;
     good = good && add_part(reader, more, error);
+    if (reader->parts > parts)
+        reader->more_part = parts;
     if (good && reader->parts)
         return reader;
     if (good)

@@ -24,7 +24,7 @@ enum {
 /* Of the whole process, once. Counts are of records, whether a row below holds them or not. */
 struct trace_sum_process {
     struct trace_record record;
-    uint32_t reserved;
+    uint32_t more_summed;        /* 1: what the process wrote into its *.more.trace is in here, so a reader leaves that file out */
     uint32_t final;              /* 1: the process has ended and all of it is in here */
     uint64_t written_realtime_ns;
     uint64_t blocks, records;    /* that were summed */
