@@ -141,16 +141,16 @@ static bool read_maps(struct survey *survey)
     return bytes == 0;
 }
 
+/* From the helper, and from the thread that exits. */
 static void write_note(int count, const char *unreached)
 {
-    static char written[LIST_BYTES + 32];
-    char now[sizeof written];
+    static _Atomic uint64_t written; /* hash of the last note, with whose trace it is in */
+    char now[LIST_BYTES + 32];
     struct trace_thread *thread = trace_thread_get();
-    snprintf(now, sizeof now, "%u %d %s", atomic_load(&preload_incarnation), count, unreached);
-    if (!thread || !strcmp(now, written))
-        return;
-    strcpy(written, now);
-    trace_note(thread, TRACE_NOTE_BLAS, count, "%s", unreached);
+    int bytes = snprintf(now, sizeof now, "%u %d %s", atomic_load(&preload_incarnation), count, unreached);
+    uint64_t hash = trace_hash(now, (uint32_t)bytes < sizeof now ? (uint32_t)bytes : sizeof now - 1);
+    if (thread && atomic_exchange(&written, hash) != hash)
+        trace_note(thread, TRACE_NOTE_BLAS, count, "%s", unreached);
 }
 
 /* libcublas calls its own libcublasLt as it likes: that one says something only where there is no other. */

@@ -57,8 +57,10 @@ static struct trace_thread *take_fresh(struct writer *writer)
     } while (!__atomic_compare_exchange_n(&writer->threads_used, &index, index + 1, true, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
     struct trace_thread *thread = thread_at(writer, index);
+    uint32_t place = index % SLOTS_PER_BLOCK;
     thread->position = TRACE_BLOCK_BYTES;
-    thread->slot = thread_at(writer, index - index % SLOTS_PER_BLOCK)->slot + index % SLOTS_PER_BLOCK;
+    if (place) /* the first has its own, and others read it */
+        thread->slot = thread_at(writer, index - place)->slot + place;
     thread->writer = writer;
     thread->index = index;
     thread->next_call_id = ((uint64_t)index + 1) << CALL_ID_BITS;
