@@ -182,11 +182,18 @@ static void start_sampler(struct recording *recording)
     }
 }
 
+/* A process that lives on may have its trace in shared memory only, for now. */
+static bool has_recorded(const struct recording *recording)
+{
+    const struct collector_result *result = &recording->collecting.result;
+    return session_folder_has_trace(&recording->session) || result->rings_alive || !result->settled;
+}
+
 /* Says in session.json what there is. Where nothing was recorded the file tells nothing and goes. */
 static void end_sampler(struct recording *recording)
 {
     struct session_folder *session = &recording->session;
-    bool recorded = session_folder_has_trace(session);
+    bool recorded = has_recorded(recording);
     struct clock_sampler_result result = {.why = "switched off by --no-clocks"};
     if (!recording->options->no_clocks)
         result = clock_sampler_stop(&recording->sampler, recorded);
@@ -251,7 +258,7 @@ static void tell_session(const struct recording *recording)
     const struct session_folder *session = &recording->session;
     struct refusal refusals[REFUSAL_SLOTS];
     size_t count = refusals_read(session->folder, refusals);
-    bool recorded = session_folder_has_trace(session);
+    bool recorded = has_recorded(recording);
     if (count)
         message_error(COMMAND, "process %lld%s could not be recorded: no trace could be made in '%s' (%s)",
                       (long long)refusals[0].pid, count > 1 ? " and others" : "", session->shown,

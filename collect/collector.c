@@ -53,6 +53,7 @@ struct collected {
     struct sink_process *process;
     uint64_t owner_looked_ns, slots_taken_ns;
     unsigned far_looks;
+    bool other_clock; /* its owner is in another time namespace: start times don't compare */
     struct collection *all;
     bool gone;
 };
@@ -126,14 +127,23 @@ static bool far_owner_ended(struct collected *one)
     return one->far_looks >= FAR_QUIET_LOOKS;
 }
 
+static bool near_owner_ended(struct collected *one)
+{
+    const struct ring *ring = &one->ring;
+    if (owner_lives(&ring->owner))
+        return false;
+    one->other_clock = owner_maps(&ring->owner, ring->device, ring->inode);
+    return !one->other_clock;
+}
+
 static bool owner_ended(struct collected *one)
 {
-    bool near = owner_is_near(&one->ring.owner);
+    bool near = owner_is_near(&one->ring.owner) && !one->other_clock;
     uint64_t now_ns = one->all->now_ns, period_ms = near ? OWNER_LOOK_MS : FAR_OWNER_LOOK_MS;
     if (now_ns - one->owner_looked_ns < period_ms * 1000000)
         return false;
     one->owner_looked_ns = now_ns;
-    return was_replaced(one) || (near ? !owner_lives(&one->ring.owner) : far_owner_ended(one));
+    return was_replaced(one) || (near ? near_owner_ended(one) : far_owner_ended(one));
 }
 
 /* Only what has been taken whole is removed. */
@@ -317,6 +327,7 @@ static bool open_session(struct collection *all)
     all->folder = open(all->ring_folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (all->folder >= 0 && take_lock(all->folder) >= 0) {
         all->control->collector_pid = (uint32_t)getpid();
+        all->sink->control = all->control;
         return true;
     }
     int why = errno;
@@ -373,7 +384,7 @@ bool collector_start(struct collector *collector, const char *ring_folder, const
     if (pid == 0) {
         static struct collection all;
         all = (struct collection){.ring_folder = ring_folder, .sink = sink, .state = state};
-        all.losses.folder = session_folder;
+        loss_book_open(&all.losses, session_folder);
         sink->losses = &all.losses;
         close(gate[1]);
         run(&all, gate[0]);
@@ -414,8 +425,8 @@ struct collector_result collector_finish(struct collector *collector, int wait_m
     if (!collector->pid)
         return (struct collector_result){.settled = true};
     close(collector->gate);
-    bool ended = false;
-    for (int waited = 0; waited < wait_ms && !(ended = has_ended(collector->pid)); waited++) {
+    const uint64_t until_ns = ring_control_now_ns() + (uint64_t)wait_ms * 1000000;
+    while (!has_ended(collector->pid) && ring_control_now_ns() < until_ns) { /* on a busy machine each step is longer */
         if (__atomic_load_n(&collector->state->settled, __ATOMIC_ACQUIRE) && collector->state->rings_alive)
             break; /* it stays for them */
         nanosleep(&step, NULL);
@@ -432,7 +443,7 @@ bool collector_collect_once(const char *ring_folder, const char *session_folder,
     static struct collection all;
     static struct collector_state state;
     all = (struct collection){.ring_folder = ring_folder, .sink = sink, .state = &state};
-    all.losses.folder = session_folder;
+    loss_book_open(&all.losses, session_folder);
     sink->losses = &all.losses;
     raise_file_limit();
     if (!open_session(&all)) {

@@ -33,6 +33,12 @@ static uint64_t count_records(const unsigned char *block)
     return count;
 }
 
+void loss_book_open(struct loss_book *book, const char *folder)
+{
+    *book = (struct loss_book){.folder = folder};
+    book->count = (unsigned)losses_read(folder, book->lines);
+}
+
 static unsigned line_of(struct loss_book *book, const char *name)
 {
     for (unsigned i = 0; i < book->count; i++)
@@ -60,7 +66,7 @@ void loss_book_add_many(struct loss_book *book, const char *name, uint64_t block
         line->first_realtime_ns = now_ns;
     }
     if (!book->first_errno)
-        book->first_errno = (int)line->error;
+        book->first_errno = error > 0 ? error : (int)line->error;
     line->last_realtime_ns = now_ns;
     line->blocks += (int64_t)blocks;
     line->records += (int64_t)records;

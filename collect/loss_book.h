@@ -10,10 +10,12 @@ struct loss_book {
     struct loss lines[LOSS_SLOTS];
     bool changed[LOSS_SLOTS];
     unsigned count;
-    uint64_t records;
+    uint64_t records; /* that were lost since it was opened */
     int first_errno;
 };
 
+/* Of the session in FOLDER, which stays the caller's: goes on with what an earlier collector lost. */
+void loss_book_open(struct loss_book *book, const char *folder);
 /* BLOCK of the process whose trace is NAME was lost. */
 void loss_book_add(struct loss_book *book, const char *name, const unsigned char *block, int error);
 /* Of that process: so many blocks and records that were taken before, and could not be kept after all. */

@@ -43,9 +43,8 @@ bool owner_lives(const struct owner *owner)
     errno = 0;
     size_t length = proc_file_read(path, text, sizeof text - 1);
     if (!length) {
-        if (errno != ENOENT && errno != ESRCH)
-            return true;
-        return access("/proc/self/stat", F_OK) != 0 && (kill((pid_t)owner->pid, 0) == 0 || errno != ESRCH);
+        /* /proc may be missing, or hide what is another user's (hidepid) */
+        return (errno != ENOENT && errno != ESRCH) || kill((pid_t)owner->pid, 0) == 0 || errno != ESRCH;
     }
     text[length] = '\0';
     const char *state = proc_file_stat_field(text, 3), *threads = proc_file_stat_field(text, 20);
@@ -73,6 +72,13 @@ static bool maps(const char *pid, dev_t device, ino_t inode)
     if (file)
         fclose(file);
     return found;
+}
+
+bool owner_maps(const struct owner *owner, dev_t device, ino_t inode)
+{
+    char pid[32];
+    snprintf(pid, sizeof pid, "%" PRId64, owner->pid);
+    return maps(pid, device, inode);
 }
 
 bool owner_any_maps(dev_t device, ino_t inode)

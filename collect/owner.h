@@ -18,6 +18,8 @@ bool owner_of_name(struct owner *owner, const char *name);
 bool owner_is_near(const struct owner *owner); /* in this process's pid namespace, so that owner_lives() tells */
 /* False: it has ended. What can't be found out counts as alive. Only of one that is near. */
 bool owner_lives(const struct owner *owner);
+/* The process of that pid, whenever it was started, has file INODE of DEVICE mapped. Only of one that is near. */
+bool owner_maps(const struct owner *owner, dev_t device, ino_t inode);
 /* Some process has file INODE of DEVICE mapped. Reads /proc of all processes. */
 bool owner_any_maps(dev_t device, ino_t inode);
 

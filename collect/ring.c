@@ -50,6 +50,8 @@ void ring_close(struct ring *ring)
     if (ring->fd >= 0)
         close(ring->fd);
     ring->fd = -1;
+    free(ring->unmarked);
+    ring->unmarked = NULL;
 }
 
 static bool read_at(const struct ring *ring, uint32_t index, void *buffer, size_t bytes)
@@ -159,16 +161,33 @@ static bool has_records(const unsigned char *block)
     return first->commit == trace_commit_word(header->sequence, TRACE_HEADER_BYTES);
 }
 
+/* Where a limit on the size of files, narrower than the host's own, forbids to write: the host doesn't get its block back, but
+ * it must not be taken again. */
+static void remember(struct ring *ring, const struct found_block *block)
+{
+    if (!ring->unmarked)
+        ring->unmarked = calloc(RING_BLOCKS_MOST, sizeof *ring->unmarked);
+    if (ring->unmarked)
+        ring->unmarked[block->index] = block->sequence;
+}
+
+static bool is_taken(const struct ring *ring, const struct found_block *block)
+{
+    return ring->unmarked && ring->unmarked[block->index] == block->sequence;
+}
+
 /* One byte of the state, so that nobody ever sees half of it; what was copied was copied before. */
-static void mark_drained(const struct ring *ring, uint32_t index)
+static void mark_drained(struct ring *ring, const struct found_block *block)
 {
     const unsigned char drained = TRACE_BLOCK_DRAINED;
     ssize_t wrote;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     do
         wrote = pwrite(ring->fd, &drained, sizeof drained,
-                       (off_t)index * TRACE_BLOCK_BYTES + (off_t)offsetof(struct trace_block_header, state));
+                       (off_t)block->index * TRACE_BLOCK_BYTES + (off_t)offsetof(struct trace_block_header, state));
     while (wrote < 0 && errno == EINTR);
+    if (wrote != (ssize_t)sizeof drained)
+        remember(ring, block);
 }
 
 /* The copy is of the block that was found, or of none. */
@@ -195,13 +214,13 @@ static uint32_t take(struct ring *ring, const struct ring_taker *taker, const st
     uint32_t taken = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct trace_block_header *header = (const void *)copy;
-        if (!copy_block(ring, &list[i], copy))
+        if (is_taken(ring, &list[i]) || !copy_block(ring, &list[i], copy))
             continue;
         if (header->state == TRACE_BLOCK_SEALED || has_records(copy)) {
             taker->take_records(taker->context, copy);
             taken++;
         }
-        mark_drained(ring, list[i].index);
+        mark_drained(ring, &list[i]);
     }
     return taken;
 }

@@ -31,6 +31,7 @@ struct ring {
     uint64_t begun_ticks;     /* of its first slots block; 0: not known */
     uint32_t slots_at[TRACE_SLOT_BLOCKS_MOST];
     uint32_t slot_blocks;
+    uint64_t *unmarked;   /* by place: sequence of a block that was taken and could not be marked; NULL: none */
     uint64_t sealed_seen; /* the host's own count, a hint when to look */
     uint64_t looked_ns;
 };

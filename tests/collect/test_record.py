@@ -99,11 +99,16 @@ class Record(Case):
         process = self.check_calls(session, witness)
         self.assertIn("ring", [note["code"] for note in process["notes"]])
         self.assertTrue(glob.glob(f"{ring}/*.trace"))
+        in_memory = session.report["session"]["in_memory"]
+        self.assertEqual((in_memory["traces"], in_memory["collector"]), (1, False))
+        self.assertRegex(" ".join(session.text.split()), r"note \S+ .B of 1 process are still in shared memory, and their "
+                         "collector is gone: 'rooftap collect DIR' moves them")
         run = Run([str(ROOFTAP), "collect", str(session.folder)], session.environment())
         self.assertEqual((run.status, run.err), (0, ""))
         self.assertRegex(run.out, r"^\d+ blocks of records collected\n$")
         self.assertFalse(os.path.exists(ring))
         again = self.check_calls(session, witness)
+        self.assertEqual(session.report["session"]["in_memory"], {"traces": 0, "bytes": 0, "collector": False})
         self.assertEqual(again["calls"], process["calls"])
         run = Run([str(ROOFTAP), "collect", str(session.folder)], session.environment())
         self.assertEqual((run.status, run.err), (0, ""))
@@ -122,6 +127,25 @@ class Record(Case):
         wait_until(lambda: not os.path.exists(ring), "the collector ends")
         self.check_calls(session, witness)
         self.assertEqual(session.report["coverage"]["calls_missing"], 0)
+
+    def test_sums_of_what_went_aside(self):
+        """A collector that stood still for seconds sums up, at the end, what the program wrote itself meanwhile."""
+        session, witness, launcher, ring = self.start_loop(options=("--aggregate", "--ring", "1M", "--no-clocks", "--timing", "off"))
+        collector, more = collector_of(ring), f"{session.folder}/*.more.trace"
+        os.kill(collector, signal.SIGSTOP)
+        wait_until(lambda: glob.glob(more), "the program begins a second file")
+        before = witness.calls
+        wait_until(lambda: witness.calls > before + 20000, "the program goes on")
+        os.kill(collector, signal.SIGCONT)
+        before = witness.calls
+        wait_until(lambda: witness.calls > before + 1000, "the program goes on")
+        os.kill(witness.pid, signal.SIGKILL)
+        self.assertEqual(launcher.wait(PATIENCE_S), -signal.SIGKILL)
+        wait_until(lambda: not os.path.exists(ring), "the collector ends")
+        process = self.check_calls(session, witness)
+        self.assertTrue(process["sums"]["final"])
+        self.assertEqual(glob.glob(more), [])
+        self.assertLess(sum(os.path.getsize(path) for path in session.traces), 1 << 20)
 
     def test_collect_beside_a_collector(self):
         session, witness, launcher, _ = self.start_loop()
@@ -222,6 +246,25 @@ class Record(Case):
         for pid in map(int, children):
             if "e2e_loop" in os.path.realpath(f"/proc/{pid}/exe"):
                 os.kill(pid, signal.SIGKILL)
+        launcher.wait(PATIENCE_S)
+        wait_until(lambda: not os.path.exists(ring), "the collector takes the rest and ends")
+        self.check_calls(session, witness)
+
+    def test_another_time_namespace(self):
+        """A process is started at another time in there, by so little that its ring is used: it must not be taken for an earlier one's."""
+        unshare = ["unshare", "--time", "--boottime", "1", "--fork"]
+        if subprocess.run([*unshare, "true"], capture_output=True).returncode:
+            self.skipTest("no right to make a time namespace")
+        session, witness = self.session(), Witness(self.scratch / "witness")
+        script = f"{' '.join(unshare)} '{program('loop')}' '{witness.path}' 1 200"
+        command = session.record_command(["sh", "-c", script], options=["--no-clocks", "--timing", "off"])
+        launcher = subprocess.Popen(command, env=session.environment({"SIMGPU_LEDGER": ""}), stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+        wait_until(lambda: witness.calls > 100, "the program calls")
+        ring = self.ring_of(session)
+        time.sleep(1)  # many looks
+        self.assertEqual(len(glob.glob(f"{ring}/*.trace")), 1)
+        os.kill(witness.pid, signal.SIGKILL)
         launcher.wait(PATIENCE_S)
         wait_until(lambda: not os.path.exists(ring), "the collector takes the rest and ends")
         self.check_calls(session, witness)
