@@ -13,9 +13,8 @@ mkdir -p "$folder/preload"
 sed "$expression" "$source/preload/cublas_calls.def" >"$folder/preload/cublas_calls.def"
 ! cmp -s "$source/preload/cublas_calls.def" "$folder/preload/cublas_calls.def" || { echo "nothing was changed" >&2; exit 1; }
 sources=
-for file in audit_gate blas_copies call_groups call_record cublas_wrappers depth driver_entries elf_symbol entries kernel_names launch_record launch_wrappers loaded_image lookup_entry lookup_wrappers lt_shapes preload real_dlsym real_symbol \
-    scalar session_search settings symbol_lookup vendor_libraries vfork; do
-    sources="$sources $source/preload/$file.c"
+for file in "$source"/preload/*.c; do
+    [ "${file##*/}" = glibc_compat.c ] || sources="$sources $file" # its wrappers need the linker's options
 done
 # shellcheck disable=SC2086
 "$cc" -std=gnu11 -O1 -w -shared -fPIC -fvisibility=hidden -D_GNU_SOURCE -DPRELOAD_NO_DLSYM -DROOFTAP_VERSION='"mutant"' -I"$folder" -I"$source" \
