@@ -27,7 +27,11 @@ const struct setting *settings_table(size_t *count)
 
 const struct setting *settings_find(const char *variable)
 {
-    for (size_t i = 0; i < sizeof settings_rows / sizeof settings_rows[0]; i++)
+    const size_t rows = sizeof settings_rows / sizeof settings_rows[0];
+    for (size_t i = 0; i < rows; i++) /* the constructor asks with the table's own text, as the linker merges it */
+        if (settings_rows[i].variable == variable)
+            return &settings_rows[i];
+    for (size_t i = 0; i < rows; i++)
         if (!strcmp(settings_rows[i].variable, variable))
             return &settings_rows[i];
     return NULL;
@@ -120,9 +124,9 @@ enum { ROWS = sizeof settings_rows / sizeof settings_rows[0] };
  * getenv(). */
 static void find_own_values(const char *values[ROWS])
 {
-    static const char prefix[] = "ROOFTAP_";
     for (char **entry = environ; entry && *entry; entry++) {
-        if (strncmp(*entry, prefix, sizeof prefix - 1) != 0)
+        if (**entry != 'R' ||
+            strncmp(*entry, "ROOFTAP_", sizeof "ROOFTAP_" - 1) != 0) /* nearly always told by a letter */
             continue;
         const char *equals = strchr(*entry, '=');
         for (size_t i = 0; equals && i < ROWS; i++) {
