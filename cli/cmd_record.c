@@ -230,6 +230,8 @@ static bool prepare(struct recording *recording)
         record_sink_refuse(sink, COMMAND);
         return false;
     }
+    if (*recording->collecting.ring_folder)
+        ring_folder_limit_more(recording->collecting.ring_folder, record_sink_more_bytes(sink));
     recording->program_found = program_examine(&recording->program, recording->argv[0]);
     if (!fill_environment(recording) || !examine_target(recording))
         return false;

@@ -11,6 +11,11 @@
 #include "collect/rotation_sink.h"
 #include "collect/trace_sink.h"
 
+enum {
+    PROCESSES_ASIDE = 16,           /* of a size that must not be exceeded: so many may write themselves at a time */
+    AGGREGATE_MORE_BYTES = 16 << 20 /* until it is summed */
+};
+
 static const char *option_of(const struct record_sink *options)
 {
     return options->aggregate ? "--aggregate" : "--max-size";
@@ -41,6 +46,14 @@ void record_sink_refuse(const struct record_sink *options, const char *command)
 {
     message_error(command, "%s needs shared memory in /dev/shm, which can't be used (%m); without it traces grow",
                   option_of(options));
+}
+
+uint64_t record_sink_more_bytes(const struct record_sink *options)
+{
+    uint64_t bytes;
+    if (options->max_size && byte_size_parse(options->max_size, &bytes))
+        return bytes / PROCESSES_ASIDE;
+    return options->aggregate ? AGGREGATE_MORE_BYTES : 0;
 }
 
 struct sink *record_sink_make(const struct record_sink *options, const char *folder)

@@ -4,6 +4,7 @@
 #define CLI_RECORD_SINK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "collect/sink.h"
 
@@ -17,6 +18,8 @@ bool record_sink_check(const struct record_sink *options, const char *ring, cons
 /* They hold for what a collector takes out of rings; a process that writes its own file knows no bound. */
 bool record_sink_needs_ring(const struct record_sink *options);
 void record_sink_refuse(const struct record_sink *options, const char *command);
+/* What one process may write into the session's folder itself while the collector is kept from running; 0: no bound. */
+uint64_t record_sink_more_bytes(const struct record_sink *options);
 /* For the session in FOLDER; NULL: no memory. */
 struct sink *record_sink_make(const struct record_sink *options, const char *folder);
 

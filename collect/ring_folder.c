@@ -74,6 +74,15 @@ bool ring_folder_make(char folder[RING_FOLDER_BYTES], uint64_t ring_bytes, const
     return false;
 }
 
+void ring_folder_limit_more(const char *folder, uint64_t bytes)
+{
+    struct ring_control *control = ring_control_map(folder);
+    if (!control)
+        return; /* nor can anybody use it */
+    control->more_bytes = bytes;
+    ring_control_unmap(control);
+}
+
 /* A process that finds its half-made ring gone makes a file of its own. */
 static bool remove_half_made(int at)
 {

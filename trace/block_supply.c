@@ -49,7 +49,8 @@ static bool make_more(struct writer *writer)
 {
     char name[sizeof writer->stem + sizeof TRACE_MORE_SUFFIX];
     snprintf(name, sizeof name, "%s" TRACE_MORE_SUFFIX, writer->stem);
-    return trace_file_create(&writer->more, writer->folder, name, 0);
+    return trace_file_create(&writer->more, writer->folder, name,
+                             writer->control->more_bytes & ~(uint64_t)(TRACE_BLOCK_BYTES - 1));
 }
 
 static unsigned char *grow_more(struct writer *writer, uint64_t bytes)
@@ -127,6 +128,15 @@ static uint64_t ring_room(const struct writer *writer)
     return most_bytes > writer->file.bytes ? (most_bytes - writer->file.bytes) / TRACE_BLOCK_BYTES : 0;
 }
 
+/* In blocks. Where a session is to keep to a size, what is beyond is dropped and counted. */
+static uint64_t more_room(const struct writer *writer)
+{
+    uint64_t most_bytes = writer->control->more_bytes;
+    if (!most_bytes)
+        return UINT64_MAX;
+    return most_bytes > writer->more.bytes ? (most_bytes - writer->more.bytes) / TRACE_BLOCK_BYTES : 0;
+}
+
 bool block_supply_begin(struct writer *writer)
 {
     uint64_t count = READY_LEAST + 1;
@@ -161,8 +171,10 @@ uint64_t block_supply_follow_demand(struct writer *writer)
 static uint64_t next_step(const struct writer *writer, uint64_t missing)
 {
     uint64_t step = missing < GROW_BLOCKS ? missing : GROW_BLOCKS;
-    if (!in_ring(writer) || writer->alone)
+    if (!in_ring(writer))
         return step;
+    if (writer->alone)
+        return step < more_room(writer) ? step : more_room(writer);
     if (writer->tends < writer->grow_after_tends)
         return 0;
     return step < ring_room(writer) ? step : ring_room(writer);
@@ -183,6 +195,8 @@ static bool ring_may_stay(struct writer *writer)
 bool block_supply_add_threads(struct writer *writer)
 {
     if (writer->slot_blocks && in_ring(writer) && !writer->alone && writer->tends < writer->grow_after_tends)
+        return true;
+    if (writer->alone && !more_room(writer))
         return true;
     return add_threads(writer) || (writer->slot_blocks && ring_may_stay(writer));
 }

@@ -31,7 +31,8 @@ struct ring_control {
     uint64_t ring_bytes;    /* most that one process takes */
     uint64_t heartbeat_ns;  /* atomic; CLOCK_BOOTTIME when the collector was last seen at work */
     uint64_t folder_id;     /* trace_hash() of the session's folder, as ROOFTAP_DIR names it */
-    uint64_t reserved[507];
+    uint64_t more_bytes; /* most that one process writes itself while nobody drains; 0: as much as there is room for */
+    uint64_t reserved[506];
 };
 
 /* In FOLDER, with a heartbeat of now, for the session in SESSION_FOLDER. False with errno set. */

@@ -15,7 +15,10 @@ import time
 MAX_SIZE = 16 << 20
 LOOK_S = 0.25
 # What the second half of a run may have more than the first: allocators and page caches are not exact.
-SLACK = {"host": 32 << 20, "collector": 4 << 20, "disk": 1 << 20}
+# A host has a table of 8 MiB that fills up in its first 262,144 launches; what a machine with too little time for the timing
+# thread makes CUPTI keep comes on top, and goes again.
+SLACK = {"host": 16 << 20, "collector": 4 << 20, "disk": 1 << 20}
+ASIDE_MOST = {"aggregate": 16 << 20, "max-size": MAX_SIZE // 16}  # of a process
 RING_MOST = 17 << 20  # of a process: the default of --ring, and its slots
 
 
@@ -115,8 +118,9 @@ def check(mode, calls, processes, report, looks, seconds, disk_at_end):
     dropped = coverage["records_dropped"]
     print(f"{mode}: {calls} calls of {processes} processes in {seconds:.0f} s; {recorded['calls']} calls and {recorded['kernels']} kernels recorded, "
           f"{rotated['calls']} and {rotated['kernels']} of them rotated out; {dropped} records dropped")
-    # Each call launches one kernel: two records.
-    if sum(recorded.values()) + dropped != 2 * calls:
+    # Each call launches one kernel: two records. Among those that a full ring dropped may be some of another kind: notes, anchors.
+    others = sum(recorded.values()) + dropped - 2 * calls
+    if others < 0 or others > (100 if dropped else 0):
         faults.append(f"recorded and dropped come to {sum(recorded.values()) + dropped}, asked for were {2 * calls} records")
     if coverage["calls_missing"] or coverage["records_damaged"] or coverage["blocks_damaged"] or report["problems"]:
         faults.append(f"something is missing or damaged: {json.dumps(coverage)} {report['problems']}")
@@ -131,6 +135,8 @@ def check(mode, calls, processes, report, looks, seconds, disk_at_end):
     print(f"  rings: {most['ring'] >> 10} KiB at most; written by hosts themselves: {most['aside'] >> 10} KiB")
     if most["ring"] > RING_MOST * processes:
         faults.append(f"the rings grew to {most['ring']} bytes")
+    if most["aside"] > ASIDE_MOST[mode] * processes:
+        faults.append(f"hosts wrote {most['aside']} bytes themselves")
     for what, slack in SLACK.items():
         first, second = looks.halves(what)
         print(f"  {what}: at most {first >> 10} KiB in the first half, {second >> 10} KiB in the second")

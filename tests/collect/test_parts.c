@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -115,6 +116,7 @@ static void add_idle_blocks(void)
 static void collect_for_ever(struct shared *shared)
 {
     const uint32_t drained = TRACE_BLOCK_DRAINED;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* of a parent that found a fault */
     struct sink *sink = aggregate_sink_make(folder);
     struct sink_process *process = sink->open(sink, name);
     uint64_t now_ns = 1;

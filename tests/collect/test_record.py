@@ -147,6 +147,27 @@ class Record(Case):
         self.assertEqual(glob.glob(more), [])
         self.assertLess(sum(os.path.getsize(path) for path in session.traces), 1 << 20)
 
+    def test_what_goes_aside_is_bounded(self):
+        """Where a session keeps to a size, what has no room in the ring and in a sixteenth of the size is dropped and counted."""
+        session, witness, launcher, ring = self.start_loop(pace_us=0, options=("--max-size", "16M", "--ring", "1M", "--no-clocks", "--timing", "off"))
+        collector, more = collector_of(ring), f"{session.folder}/*.more.trace"
+        os.kill(collector, signal.SIGSTOP)
+        wait_until(lambda: glob.glob(more), "the program begins a second file")
+        before = witness.calls
+        wait_until(lambda: witness.calls > before + 100000, "the program goes on")
+        self.assertEqual([os.path.getsize(path) for path in glob.glob(more)], [1 << 20])
+        os.kill(collector, signal.SIGCONT)
+        before = witness.calls
+        wait_until(lambda: witness.calls > before + 1000, "the program goes on")
+        os.kill(witness.pid, signal.SIGKILL)
+        launcher.wait(PATIENCE_S)
+        wait_until(lambda: not os.path.exists(ring), "the collector ends")
+        coverage = session.report["coverage"]
+        rotated = coverage["rotated"]["calls"] if coverage["rotated"] else 0
+        self.assertGreater(coverage["records_dropped"], 50000)
+        self.assertGreaterEqual(coverage["calls"] + rotated + coverage["records_dropped"], witness.calls)
+        self.assertLessEqual(sum(entry.stat().st_size for entry in os.scandir(session.folder)), 16 << 20)
+
     def test_collect_beside_a_collector(self):
         session, witness, launcher, _ = self.start_loop()
         run = Run([str(ROOFTAP), "collect", str(session.folder)], session.environment())
@@ -252,7 +273,7 @@ class Record(Case):
 
     def test_another_time_namespace(self):
         """A process is started at another time in there, by so little that its ring is used: it must not be taken for an earlier one's."""
-        unshare = ["unshare", "--time", "--boottime", "1", "--fork"]
+        unshare = ["unshare", "--time", "--boottime", "-1", "--fork"]
         if subprocess.run([*unshare, "true"], capture_output=True).returncode:
             self.skipTest("no right to make a time namespace")
         session, witness = self.session(), Witness(self.scratch / "witness")
