@@ -11,21 +11,23 @@ enum { TRIES_MOST = 16 }; /* sums are written some seconds apart */
 
 struct file_identity {
     dev_t device;
-    ino_t inode; /* 0: there is no file */
+    ino_t inode; /* 0: there is no file. Its number is used again for the next but one */
+    struct timespec changed;
 };
 
 static struct file_identity identity_of(const char *path)
 {
     struct stat found;
     if (stat(path, &found) != 0)
-        return (struct file_identity){0, 0};
-    return (struct file_identity){found.st_dev, found.st_ino};
+        return (struct file_identity){0, 0, {0, 0}};
+    return (struct file_identity){found.st_dev, found.st_ino, found.st_ctim};
 }
 
 static bool is_still(const char *path, const struct file_identity *before)
 {
     struct file_identity now = identity_of(path);
-    return now.device == before->device && now.inode == before->inode;
+    return now.device == before->device && now.inode == before->inode && now.changed.tv_sec == before->changed.tv_sec &&
+           now.changed.tv_nsec == before->changed.tv_nsec;
 }
 
 static struct trace_reader *open_once(struct ring_snapshot *ring, const char *path, const char *ring_folder,
