@@ -182,7 +182,7 @@ static void start_sampler(struct recording *recording)
     }
 }
 
-/* A process that lives on may have its trace in shared memory only, for now. */
+/* The trace of a process that lives on may still be in shared memory only. */
 static bool has_recorded(const struct recording *recording)
 {
     const struct collector_result *result = &recording->collecting.result;

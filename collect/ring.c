@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/ring_snapshot.h"
 #include "trace/trace_reader.h"
 
 enum { LOOK_ANYWAY_NS = 1000000000 }; /* whatever the host's count says */
@@ -54,24 +55,6 @@ void ring_close(struct ring *ring)
     ring->unmarked = NULL;
 }
 
-static bool read_at(const struct ring *ring, uint32_t index, void *buffer, size_t bytes)
-{
-    ssize_t got;
-    do
-        got = pread(ring->fd, buffer, bytes, (off_t)index * TRACE_BLOCK_BYTES);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)bytes;
-}
-
-static uint32_t count_blocks(const struct ring *ring)
-{
-    struct stat found;
-    if (fstat(ring->fd, &found) != 0 || found.st_size <= 0)
-        return 0;
-    uint64_t blocks = (uint64_t)found.st_size / TRACE_BLOCK_BYTES;
-    return blocks < RING_BLOCKS_MOST ? (uint32_t)blocks : RING_BLOCKS_MOST;
-}
-
 /* All blocks of a ring are of one process incarnation. */
 static bool is_ours(struct ring *ring, const struct trace_block_header *header)
 {
@@ -106,9 +89,9 @@ static int by_sequence(const void *left, const void *right)
 static uint32_t find_blocks(struct ring *ring, struct found_block *list, bool open)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0, blocks = count_blocks(ring); i < blocks; i++) {
+    for (uint32_t i = 0, blocks = ring_block_count(ring->fd); i < blocks; i++) {
         struct trace_block_header header;
-        if (!read_at(ring, i, &header, sizeof header) || !is_ours(ring, &header))
+        if (!ring_read_at(ring->fd, i, &header, sizeof header) || !is_ours(ring, &header))
             continue;
         if (header.kind == TRACE_BLOCK_SLOTS)
             note_slots(ring, i, &header);
@@ -194,7 +177,7 @@ static void mark_drained(struct ring *ring, const struct found_block *block)
 static bool copy_block(struct ring *ring, const struct found_block *block, unsigned char *copy)
 {
     const struct trace_block_header *header = (const void *)copy;
-    return read_at(ring, block->index, copy, TRACE_BLOCK_BYTES) && is_ours(ring, header) &&
+    return ring_read_at(ring->fd, block->index, copy, TRACE_BLOCK_BYTES) && is_ours(ring, header) &&
            header->kind == TRACE_BLOCK_RECORDS && header->sequence == block->sequence &&
            (header->state == TRACE_BLOCK_SEALED || header->state == TRACE_BLOCK_OPEN);
 }
@@ -203,7 +186,7 @@ static void copy_slots(struct ring *ring, const struct ring_taker *taker, unsign
 {
     const struct trace_block_header *header = (const void *)copy;
     for (uint32_t i = 0; i < ring->slot_blocks; i++)
-        if (read_at(ring, ring->slots_at[i], copy, TRACE_BLOCK_BYTES) && is_ours(ring, header) &&
+        if (ring_read_at(ring->fd, ring->slots_at[i], copy, TRACE_BLOCK_BYTES) && is_ours(ring, header) &&
             header->kind == TRACE_BLOCK_SLOTS && header->state == TRACE_BLOCK_OPEN)
             taker->take_slots(taker->context, i, copy);
 }
@@ -244,7 +227,7 @@ uint32_t ring_drain(struct ring *ring, const struct ring_taker *taker, uint64_t 
 {
     struct trace_block_header header = {0};
     uint64_t sealed = 0;
-    if (ring->slot_blocks && read_at(ring, ring->slots_at[0], &header, sizeof header))
+    if (ring->slot_blocks && ring_read_at(ring->fd, ring->slots_at[0], &header, sizeof header))
         sealed = header.sealed_blocks;
     if (!slots && ring->slot_blocks && sealed == ring->sealed_seen && now_ns - ring->looked_ns < LOOK_ANYWAY_NS)
         return 0;

@@ -167,7 +167,7 @@ uint64_t block_supply_follow_demand(struct writer *writer)
     return taken;
 }
 
-/* How many blocks to add of those that are MISSING; 0: the ring is as large as it gets, for now or for ever. */
+/* How many blocks to add of those that are MISSING; 0: the ring is as large as it may be, or as /dev/shm has room. */
 static uint64_t next_step(const struct writer *writer, uint64_t missing)
 {
     uint64_t step = missing < GROW_BLOCKS ? missing : GROW_BLOCKS;

@@ -61,13 +61,8 @@ static bool understand(const char *slot, struct loss *loss)
 size_t losses_read(const char *folder, struct loss losses[LOSS_SLOTS])
 {
     char slots[FILE_BYTES];
-    size_t count = 0;
-    int fd = side_file_open(folder, TRACE_LOSSES_FILE, O_RDONLY);
-    if (fd < 0)
-        return 0;
-    ssize_t bytes = pread(fd, slots, sizeof slots, 0);
-    close(fd);
-    for (ssize_t at = 0; at + LOSS_BYTES <= bytes; at += LOSS_BYTES)
+    size_t count = 0, bytes = side_file_read(folder, TRACE_LOSSES_FILE, slots, sizeof slots);
+    for (size_t at = 0; at + LOSS_BYTES <= bytes; at += LOSS_BYTES)
         count += understand(slots + at, &losses[count]);
     return count;
 }

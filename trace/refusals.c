@@ -79,13 +79,8 @@ static bool understand(const char *slot, struct refusal *refusal)
 size_t refusals_read(const char *folder, struct refusal refusals[REFUSAL_SLOTS])
 {
     char slots[FILE_BYTES];
-    size_t count = 0;
-    int fd = side_file_open(folder, TRACE_REFUSALS_FILE, O_RDONLY);
-    if (fd < 0)
-        return 0;
-    ssize_t bytes = pread(fd, slots, sizeof slots, 0);
-    close(fd);
-    for (ssize_t at = 0; at + REFUSAL_BYTES <= bytes; at += REFUSAL_BYTES)
+    size_t count = 0, bytes = side_file_read(folder, TRACE_REFUSALS_FILE, slots, sizeof slots);
+    for (size_t at = 0; at + REFUSAL_BYTES <= bytes; at += REFUSAL_BYTES)
         count += understand(slots + at, &refusals[count]);
     return count;
 }

@@ -40,13 +40,22 @@ static int open_ring(const char *folder, const char *name)
     return -1;
 }
 
-static bool read_at(int fd, uint32_t index, void *buffer, size_t bytes)
+bool ring_read_at(int fd, uint32_t index, void *buffer, size_t bytes)
 {
     ssize_t got;
     do
         got = pread(fd, buffer, bytes, (off_t)index * TRACE_BLOCK_BYTES);
     while (got < 0 && errno == EINTR);
     return got == (ssize_t)bytes;
+}
+
+uint32_t ring_block_count(int fd)
+{
+    struct stat found;
+    if (fstat(fd, &found) != 0 || found.st_size <= 0)
+        return 0;
+    uint64_t blocks = (uint64_t)found.st_size / TRACE_BLOCK_BYTES;
+    return blocks < RING_BLOCKS_MOST ? (uint32_t)blocks : RING_BLOCKS_MOST;
 }
 
 static bool is_wanted(const struct trace_block_header *header, enum trace_block_kind kind)
@@ -66,7 +75,7 @@ static uint32_t find(int fd, uint32_t blocks, enum trace_block_kind kind, struct
     uint32_t count = 0;
     for (uint32_t i = 0; i < blocks; i++) {
         struct trace_block_header header;
-        if (read_at(fd, i, &header, sizeof header) && is_wanted(&header, kind))
+        if (ring_read_at(fd, i, &header, sizeof header) && is_wanted(&header, kind))
             places[count++] = (struct ring_place){header.sequence, i};
     }
     qsort(places, count, sizeof *places, by_sequence);
@@ -78,8 +87,8 @@ static bool copy_block(int fd, const struct ring_place *place, enum trace_block_
 {
     struct trace_block_header after;
     const struct trace_block_header *header = (const void *)copy;
-    return read_at(fd, place->index, copy, TRACE_BLOCK_BYTES) && is_wanted(header, kind) &&
-           header->sequence == place->sequence && read_at(fd, place->index, &after, sizeof after) &&
+    return ring_read_at(fd, place->index, copy, TRACE_BLOCK_BYTES) && is_wanted(header, kind) &&
+           header->sequence == place->sequence && ring_read_at(fd, place->index, &after, sizeof after) &&
            is_wanted(&after, kind) && after.sequence == place->sequence;
 }
 
@@ -94,11 +103,7 @@ static void copy_kind(struct ring_snapshot *snapshot, int fd, uint32_t blocks, e
 
 static bool read_all(struct ring_snapshot *snapshot, int fd)
 {
-    struct stat found;
-    if (fstat(fd, &found) != 0)
-        return false;
-    uint64_t size = (uint64_t)found.st_size / TRACE_BLOCK_BYTES;
-    uint32_t blocks = size < RING_BLOCKS_MOST ? (uint32_t)size : RING_BLOCKS_MOST;
+    uint32_t blocks = ring_block_count(fd);
     struct ring_place *places = malloc((blocks + 1) * sizeof *places);
     snapshot->blocks = malloc((size_t)blocks * TRACE_BLOCK_BYTES + 1);
     if (!places || !snapshot->blocks) {

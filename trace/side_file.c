@@ -36,3 +36,13 @@ bool side_file_make(const char *folder, const char *name, size_t bytes)
     errno = error;
     return !error;
 }
+
+size_t side_file_read(const char *folder, const char *name, void *bytes, size_t size)
+{
+    int fd = side_file_open(folder, name, O_RDONLY);
+    if (fd < 0)
+        return 0;
+    ssize_t got = pread(fd, bytes, size, 0);
+    close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
