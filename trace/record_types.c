@@ -58,6 +58,18 @@ static bool check_groups(const struct trace_record *record, struct record_text *
            groups->id == trace_hash(groups->group, (uint32_t)bytes);
 }
 
+static bool check_timing(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_timing *timing = (const void *)record;
+    return take_text(record, sizeof *timing, timing->text_bytes, text);
+}
+
+static bool check_window(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_window *window = (const void *)record;
+    return take_text(record, sizeof *window, window->text_bytes, text);
+}
+
 /* ---- sums ---- */
 
 static bool check_sum_process(const struct trace_record *record, struct record_text *text)
@@ -180,13 +192,20 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_SUM_SHAPE,    "sum of shape",   32, false, 0,                           NULL},
     {TRACE_RECORD_SAMPLE,       "sample",         56, false, 0,                           check_sample},
     {TRACE_RECORD_ROTATED,      "rotated",        80, false, 0,                           NULL},
+    {TRACE_RECORD_TIMING,       "timing",         56, false, 0,                           check_timing},
+    {TRACE_RECORD_WINDOW,       "window",         40, false, 0,                           check_window},
+    {TRACE_RECORD_GRAPH_RUN,    "graph run",      48, false, 0,                           NULL},
+    {TRACE_RECORD_GRAPH_NODE,   "graph node",     56, false, 0,                           NULL},
+    {TRACE_RECORD_GRAPH_LAUNCHES,"graph launches",32, false, 0,                           NULL},
+    {TRACE_RECORD_LENGTHS,      "lengths",        80, false, 0,                           NULL},
+    {TRACE_RECORD_OVERHEAD,     "overhead",      128, false, 0,                           NULL},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;
 
 _Static_assert(sizeof(struct trace_device) == 352 && sizeof(struct trace_signature) == 256 &&
                    sizeof(struct trace_launch_shape) == 56 && sizeof(struct trace_kernel) == 112 &&
-                   sizeof(struct trace_copy) == 64 && sizeof(struct trace_launch) == 48 &&
+                   sizeof(struct trace_copy) == 64 + 16 && sizeof(struct trace_launch) == 48 &&
                    sizeof(struct trace_call_failed) == 32 && sizeof(struct trace_anchor) == 40 &&
                    sizeof(struct trace_end) == 16,
                "version 1.0; a field that is added loosens this line, not the table");

@@ -14,7 +14,7 @@
 
 #define TRACE_MAGIC 0x0a504154464f4f52ull /* "ROOFTAP\n" */
 #define TRACE_VERSION_MAJOR 1
-#define TRACE_VERSION_MINOR 4
+#define TRACE_VERSION_MINOR 5
 #define TRACE_BLOCK_BYTES 65536u
 #define TRACE_HEADER_BYTES 128u
 #define TRACE_SLOT_BLOCKS_MOST 64 /* of a process; more threads at one time are counted as without slot */
@@ -109,6 +109,14 @@ enum trace_record_type {
     TRACE_RECORD_SUM_SHAPE = 25,   /* struct trace_sum_shape */
     TRACE_RECORD_SAMPLE = 26,      /* struct trace_sample: one raw record out of many */
     TRACE_RECORD_ROTATED = 27,     /* struct trace_rotated: how much of this process was written over */
+    /* since 1.5: */
+    TRACE_RECORD_TIMING = 28,      /* struct trace_timing: how kernels are timed from now on, and why so */
+    TRACE_RECORD_WINDOW = 29,      /* struct trace_window: kernels are timed from now on, or no more; or a mark of the user's */
+    TRACE_RECORD_GRAPH_RUN = 30,   /* struct trace_graph_run: one launch of a whole graph that was timed as one */
+    TRACE_RECORD_GRAPH_NODE = 31,  /* struct trace_graph_node: a kernel of an executable graph, and the call that was captured */
+    TRACE_RECORD_GRAPH_LAUNCHES = 32, /* struct trace_graph_launches: how often an executable was launched so far */
+    TRACE_RECORD_LENGTHS = 33,     /* struct trace_lengths: sequence lengths that stand in device memory */
+    TRACE_RECORD_OVERHEAD = 34,    /* struct trace_overhead: what rooftap itself cost so far; the last one holds */
 };
 
 /* ---- facts about the process ---- */
@@ -175,6 +183,10 @@ enum trace_note_code {
     TRACE_NOTE_BLAS = 11,          /* since 1.4: value: files of cuBLAS and cuBLASLt in the process, negative: not known; text: paths of those, a line each, that nothing was called of; the last note holds */
     TRACE_NOTE_RING = 12,          /* since 1.4: value: errno or 0; text: what became of the ring: it can't grow, its collector is gone */
     TRACE_NOTE_RANK = 13,          /* since 1.4: text: NAME=VALUE with blanks between, the variables that tell a job's processes apart */
+    TRACE_NOTE_PROFILER = 14,      /* since 1.5: value: CUPTI's result or 0; text: another profiler uses CUPTI, and what was given up for it */
+    TRACE_NOTE_GRAPHS = 15,        /* since 1.5: text: by which means nodes of graphs are followed */
+    TRACE_NOTE_OVERHEAD = 16,      /* since 1.5: text: what was switched off to stay within the user's budget */
+    TRACE_NOTE_LENGTHS = 17,       /* since 1.5: text: why sequence lengths on the device are not known */
 };
 
 struct trace_note {
@@ -364,6 +376,123 @@ struct trace_copy {
     uint32_t device, stream;
     uint32_t correlation_id, graph_id;
     uint64_t graph_node_id;
+    /* since 1.5: */
+    uint32_t context;
+    uint32_t is_peer;            /* 1: between two devices, device is then where it was asked for; the next three are known */
+    uint32_t from_device, to_device;
+};
+
+/* ---- since 1.5: how kernels are timed, and when ---- */
+
+enum trace_timing_mode {
+    TRACE_TIMING_OFF = 0,        /* shapes only */
+    TRACE_TIMING_AUTO = 1,       /* as asked only: the writer chooses */
+    TRACE_TIMING_NODE = 2,       /* each kernel, those of graphs by their node */
+    TRACE_TIMING_GRAPH = 3,      /* each kernel outside of graphs, each launch of a graph as a whole */
+    TRACE_TIMING_SAMPLED = 4,    /* as NODE, in windows that were drawn at random */
+    TRACE_TIMING_EVENTS = 5,     /* calls outside of captures by events of CUDA, without CUPTI */
+};
+
+/* Once when the mode is chosen, and again when it changes. */
+struct trace_timing {
+    struct trace_record record;
+    uint64_t ticks;
+    uint32_t asked, mode;        /* enum trace_timing_mode */
+    uint32_t cupti_version;      /* cuptiGetVersion; 0: none */
+    uint32_t text_bytes;
+    uint64_t window_ns, period_ns; /* sampled: one window of this length is drawn in each period; else 0 */
+    uint64_t graph_records_most; /* records of kernels in graphs after which the mode changes; 0: no bound */
+    char text[];                 /* by which rule */
+};
+
+enum trace_window_what { TRACE_WINDOW_OPEN = 1, TRACE_WINDOW_CLOSE = 2, TRACE_WINDOW_MARK = 3 };
+enum trace_window_why {
+    TRACE_WINDOW_START = 1,      /* of the run, of the timing */
+    TRACE_WINDOW_OPTION = 2,     /* --delay, --duration */
+    TRACE_WINDOW_CONTROL = 3,    /* rooftap ctl */
+    TRACE_WINDOW_SAMPLED = 4,
+    TRACE_WINDOW_BOUND = 5,      /* graph_records_most was reached */
+    TRACE_WINDOW_OVERHEAD = 6,   /* the user's budget was reached */
+    TRACE_WINDOW_PROFILER = 7,   /* another profiler took CUPTI over */
+    TRACE_WINDOW_END = 8,        /* of the process */
+};
+
+/* A process without any is timed from its TIMING_ON note to its end. Launches before OPEN and from CLOSE on have no kernel
+ * records, so that a row's calls are more than its timed ones. */
+struct trace_window {
+    struct trace_record record;
+    uint64_t ticks;
+    uint64_t realtime_ns;
+    uint32_t what;               /* enum trace_window_what */
+    uint32_t why;                /* enum trace_window_why */
+    uint32_t number;             /* of the window in this process, from 1; CLOSE has that of its OPEN; of a mark the open one, 0: none */
+    uint32_t text_bytes;
+    char text[];                 /* of a mark: its name */
+};
+
+struct trace_graph_run {
+    struct trace_record record;
+    uint64_t start_ns, end_ns;
+    uint32_t correlation_id;
+    uint32_t graph_id;           /* of the executable */
+    uint32_t device, context, stream;
+    uint32_t reserved;
+};
+
+/* Written before the first launch of an executable is counted, and again for nodes that an update in place gave to another
+ * call: the last one of a node holds from then on. */
+struct trace_graph_node {
+    struct trace_record record;
+    uint64_t graph_node_id;      /* graph << 32 | node */
+    uint64_t call_id, owner_id;  /* as in struct trace_kernel; 0: not known */
+    uint64_t name_id;            /* 0: not known */
+    uint64_t ticks;
+    uint32_t graph_id;           /* of the executable */
+    uint8_t owner;               /* enum trace_owner */
+    uint8_t retired;             /* 1: the node is no more */
+    uint16_t reserved;
+};
+
+/* While it runs now and then, at each end of a window, and when the executable or the process ends; counts only grow. */
+struct trace_graph_launches {
+    struct trace_record record;
+    uint64_t realtime_ns;
+    uint64_t launches;           /* that succeeded, since the executable was made */
+    uint32_t graph_id;
+    uint32_t ended;              /* 1: the executable was destroyed */
+};
+
+enum trace_lengths_how {
+    TRACE_LENGTHS_COPIED = 1,    /* the host's source of the copy that filled the buffer was read */
+    TRACE_LENGTHS_READ = 2,      /* read back from the device */
+};
+
+/* What stood in a buffer of lengths when a kernel that reads it was launched. */
+struct trace_lengths {
+    struct trace_record record;
+    uint64_t ticks;
+    uint64_t call_id;            /* launch whose kernel reads it; of a graph the captured one */
+    uint64_t address;            /* of the buffer on the device */
+    uint32_t how;                /* enum trace_lengths_how */
+    uint32_t graph_id;           /* executable whose launch this was, 0: none */
+    uint32_t count;              /* lengths in the buffer */
+    uint32_t cumulative;         /* 1: the buffer holds count + 1 running sums; below stand the differences */
+    int64_t least, most, sum;
+    uint64_t launches;           /* in a row for which these held */
+};
+
+/* Sums over the process's life so far. */
+struct trace_overhead {
+    struct trace_record record;
+    uint64_t ticks;
+    uint64_t wall_ns;            /* since the process was first recorded */
+    uint64_t calls, calls_ns;    /* calls and launches that were measured, and rooftap's own time in them, clock readings included */
+    uint64_t callbacks, callbacks_ns; /* of CUPTI into rooftap that were measured */
+    uint64_t records, records_ns;     /* activity records, and the time in the timing's thread */
+    uint64_t calls_all, callbacks_all; /* measured or not */
+    uint64_t buffers, buffer_bytes;   /* activity buffers that were filled, and the memory they take */
+    uint64_t helper_cpu_ns, timing_cpu_ns; /* CPU time of rooftap's own threads; UINT64_MAX: not known */
+    uint64_t level;              /* what was given up for the budget: 0 nothing, 1 timing sampled, 2 timing off, 3 parameters too */
 };
 
 /* ---- slots: what was going on at death; counters: what was lost ---- */
@@ -406,6 +535,10 @@ _Static_assert(sizeof(struct trace_counters) == 256, "counters");
 _Static_assert(sizeof(struct trace_signature) % 8 == 0, "signature");
 _Static_assert(sizeof(struct trace_kernel) % 8 == 0, "kernel");
 _Static_assert(sizeof(struct trace_clocks) == 72, "clocks");
+_Static_assert(sizeof(struct trace_timing) == 56 && sizeof(struct trace_window) == 40 && sizeof(struct trace_graph_run) == 48 &&
+                   sizeof(struct trace_graph_node) == 56 && sizeof(struct trace_graph_launches) == 32 &&
+                   sizeof(struct trace_lengths) == 80 && sizeof(struct trace_overhead) == 128 && sizeof(struct trace_copy) == 80,
+               "1.5");
 _Static_assert(sizeof(struct trace_group) == 64 && sizeof(struct trace_groups) == 24, "groups");
 
 /* Hash of content, 16 bytes a step: both words meet in one 64x64 multiplication whose halves are folded, so that every bit
