@@ -136,6 +136,22 @@ static bool check_sum_sequence(const struct trace_record *record, struct record_
     return sum->count >= 2 && (siblings || attention) && sum->scores_read <= 1;
 }
 
+static bool check_sum_slices(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_slices *sum = (const void *)record;
+    (void)text;
+    return sum->of_call <= 1 && sum->shift < 64 && sum->count <= TRACE_SLICES_MOST &&
+           sum->count * sizeof sum->slices[0] <= record->size - sizeof *sum && sum->first <= UINT64_MAX >> sum->shift &&
+           (UINT64_MAX >> sum->shift) - sum->first >= sum->count;
+}
+
+static bool check_sum_lengths(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_lengths *sum = (const void *)record;
+    (void)text;
+    return sum->total >= -1e300 && sum->total <= 1e300; /* no NAN either */
+}
+
 bool record_type_is_sampled(uint16_t type)
 {
     return type == TRACE_RECORD_CALL || type == TRACE_RECORD_CALL_FAILED || type == TRACE_RECORD_LAUNCH ||
@@ -195,10 +211,14 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_TIMING,       "timing",         56, false, 0,                           check_timing},
     {TRACE_RECORD_WINDOW,       "window",         40, false, 0,                           check_window},
     {TRACE_RECORD_GRAPH_RUN,    "graph run",      48, false, 0,                           NULL},
-    {TRACE_RECORD_GRAPH_NODE,   "graph node",     56, false, 0,                           NULL},
+    {TRACE_RECORD_GRAPH_NODE,   "graph node",     64, false, 0,                           NULL},
     {TRACE_RECORD_GRAPH_LAUNCHES,"graph launches",32, false, 0,                           NULL},
     {TRACE_RECORD_LENGTHS,      "lengths",        80, false, 0,                           NULL},
     {TRACE_RECORD_OVERHEAD,     "overhead",      128, false, 0,                           NULL},
+    {TRACE_RECORD_SUM_SLICES,   "sum by time",    48, false, 0,                           check_sum_slices},
+    {TRACE_RECORD_SUM_WINDOWS,  "sum of windows",296, false, 0,                           NULL},
+    {TRACE_RECORD_SUM_GRAPH,    "sum of graph",   72, false, 0,                           NULL},
+    {TRACE_RECORD_SUM_LENGTHS,  "sum of lengths", 72, false, 0,                           check_sum_lengths},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;

@@ -117,6 +117,11 @@ enum trace_record_type {
     TRACE_RECORD_GRAPH_LAUNCHES = 32, /* struct trace_graph_launches: how often an executable was launched so far */
     TRACE_RECORD_LENGTHS = 33,     /* struct trace_lengths: sequence lengths that stand in device memory */
     TRACE_RECORD_OVERHEAD = 34,    /* struct trace_overhead: what rooftap itself cost so far; the last one holds */
+    /* by a collector, in trace_sums.h: */
+    TRACE_RECORD_SUM_SLICES = 35,  /* struct trace_sum_slices */
+    TRACE_RECORD_SUM_WINDOWS = 36, /* struct trace_sum_windows */
+    TRACE_RECORD_SUM_GRAPH = 37,   /* struct trace_sum_graph */
+    TRACE_RECORD_SUM_LENGTHS = 38, /* struct trace_sum_lengths */
 };
 
 /* ---- facts about the process ---- */
@@ -345,6 +350,7 @@ enum trace_join {
     TRACE_JOIN_CORRELATION = 1,  /* correlation id seen in a launch callback under a call id */
     TRACE_JOIN_EXTERNAL = 2,     /* CUPTI external correlation */
     TRACE_JOIN_GRAPH_NODE = 3,   /* since 1.3: by its node. The call is the one that was captured; 0: none, the program built the node */
+    TRACE_JOIN_EVENTS = 4,       /* since 1.5: no kernel but all that one call did on the GPU, between two events of CUDA: name_id, grid and block are 0 */
 };
 enum trace_owner { TRACE_OWNER_NONE = 0, TRACE_OWNER_CALL = 1, TRACE_OWNER_LAUNCH = 2 };
 
@@ -451,6 +457,7 @@ struct trace_graph_node {
     uint8_t owner;               /* enum trace_owner */
     uint8_t retired;             /* 1: the node is no more */
     uint16_t reserved;
+    uint64_t launches;           /* of the executable, before this held */
 };
 
 /* While it runs now and then, at each end of a window, and when the executable or the process ends; counts only grow. */
@@ -509,7 +516,9 @@ struct trace_counters {          /* of the whole process, in its first slots blo
     uint64_t records_unknown;        /* activity records of kinds that were not asked for */
     uint64_t calls_before_timing;    /* library calls and launches that succeeded before timing could start: their kernels
                                       * are in no record, nor is it known how many there were */
-    uint64_t reserved[22];
+    uint64_t calls_without_events;   /* since 1.5: calls and launches, not captured, that were to be timed by events and
+                                      * were not: no pair of events was free, or the stream is not known */
+    uint64_t reserved[21];
 };
 
 struct trace_slot {              /* one a thread; atomic fields, written by that thread only */
@@ -536,7 +545,7 @@ _Static_assert(sizeof(struct trace_signature) % 8 == 0, "signature");
 _Static_assert(sizeof(struct trace_kernel) % 8 == 0, "kernel");
 _Static_assert(sizeof(struct trace_clocks) == 72, "clocks");
 _Static_assert(sizeof(struct trace_timing) == 56 && sizeof(struct trace_window) == 40 && sizeof(struct trace_graph_run) == 48 &&
-                   sizeof(struct trace_graph_node) == 56 && sizeof(struct trace_graph_launches) == 32 &&
+                   sizeof(struct trace_graph_node) == 64 && sizeof(struct trace_graph_launches) == 32 &&
                    sizeof(struct trace_lengths) == 80 && sizeof(struct trace_overhead) == 128 && sizeof(struct trace_copy) == 80,
                "1.5");
 _Static_assert(sizeof(struct trace_group) == 64 && sizeof(struct trace_groups) == 24, "groups");

@@ -156,6 +156,71 @@ struct trace_rotated {
     uint64_t last_realtime_ns;   /* the same of the newest */
 };
 
+/* ---- since 1.5 ---- */
+
+/* By the time at which it began: slice i is of CLOCK_REALTIME from (first + i) << shift on, for 1 << shift ns. */
+enum trace_slices_of {
+    TRACE_SLICES_CALLS = 1,      /* id: of a signature; all: its calls */
+    TRACE_SLICES_LAUNCHES = 2,   /* id: of a name, shape_id as in SUM_LAUNCHES; all: launches */
+    TRACE_SLICES_KERNELS = 3,    /* id, device, of_call as in SUM_KERNELS; timed: executions, or kernels by name; time_ns */
+    TRACE_SLICES_REPLAYS = 4,    /* id, of_call: by launches of graphs; all: executions; timed: calls among them that were captured */
+    TRACE_SLICES_GRAPH = 5,      /* id: of an executable; all: launches; timed, time_ns: GRAPH_RUN records */
+    TRACE_SLICES_WINDOWS = 6,    /* all: windows drawn at random that opened; time_ns: for how long they were open */
+};
+enum { TRACE_SLICES_MOST = 128 };
+
+struct trace_slice {
+    uint64_t all, timed, time_ns;
+};
+
+struct trace_sum_slices {
+    struct trace_record record;
+    uint32_t of;                 /* enum trace_slices_of */
+    uint32_t device;
+    uint64_t id, shape_id;
+    uint64_t first;
+    uint32_t of_call;
+    uint16_t shift, count;
+    struct trace_slice slices[];
+};
+
+/* Windows that have closed, by enum trace_window_why of their OPEN. Those that are open, marks, TIMING and OVERHEAD stand in
+ * records of their own. */
+enum { TRACE_SUMS_WINDOW_REASONS = 16 };
+
+struct trace_sum_windows {
+    struct trace_record record;
+    uint64_t windows[TRACE_SUMS_WINDOW_REASONS];
+    uint64_t open_ns[TRACE_SUMS_WINDOW_REASONS];
+    uint64_t first_open_ns, last_close_ns; /* CLOCK_REALTIME; 0: none */
+    uint64_t marks_beyond, changes_beyond; /* MARK and TIMING records that were too many to be kept */
+};
+
+/* Of one executable graph; its live nodes stand in GRAPH_NODE records behind it. */
+struct trace_sum_graph {
+    struct trace_record record;
+    uint32_t graph_id;
+    uint32_t ended;
+    uint64_t launches, least_launches, realtime_ns; /* of the last GRAPH_LAUNCHES record; the least that any said */
+    uint64_t runs, run_ns;       /* GRAPH_RUN records */
+    uint32_t device;             /* of those */
+    uint32_t nodes_beyond;       /* 1: of more nodes than are kept */
+    uint64_t kernels;            /* KERNEL records of its replays */
+};
+
+struct trace_sum_lengths {
+    struct trace_record record;
+    uint64_t call_id;            /* of the last LENGTHS record */
+    uint64_t address;
+    uint32_t how, graph_id, count, cumulative;
+    int64_t least, most;
+    uint64_t launches;
+    double total;                /* sum of all lengths of all launches */
+};
+
+_Static_assert(sizeof(struct trace_sum_slices) == 48 && sizeof(struct trace_sum_windows) == 296 &&
+                   sizeof(struct trace_sum_graph) == 72 && sizeof(struct trace_sum_lengths) == 72,
+               "1.5");
 _Static_assert(sizeof(struct trace_sum_process) % 8 == 0 && sizeof(struct trace_sum_calls) % 8 == 0, "sums");
 _Static_assert(sizeof(struct trace_sum_kernels) % 8 == 0 && sizeof(struct trace_sample) % 8 == 0, "sums");
 _Static_assert(sizeof(struct trace_sum_sequence) % 8 == 0 && sizeof(struct trace_sum_device) % 8 == 0, "sums");
