@@ -97,6 +97,7 @@ static const struct sim_key keys[] = {
     {"gemm_slowdown",      takes_number,     1,       1e9,  "a factor of at least 1, at most 1e9"},
     {"gemm_fail_every",    takes_whole,      0,       1e15, "a whole number, 0 for none"},
     {"byte_kernel",        takes_byte_kernel, 0,      1e6,  "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
+    {"graph_iterations",   takes_number,     0,       1e6,  "a number of iterations, at most 1e6"},
     {"held_clock_khz",     takes_number,     1,       2e9,  "the SM clock that NVML reads, in kHz"},
     {"memory_bus_bits",    takes_number,     1,       1e6,  "a number of bits"},
     {"l2_bytes",           takes_number,     0,       2e9,  "bytes, at most 2e9"},

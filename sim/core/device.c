@@ -33,6 +33,7 @@ static struct simgpu_device device = {
     .gemm_tile_n = 64,
     .gemm_kernels = 1,
     .gemm_slowdown = 1,
+    .graph_iterations = 3,
     .power_mw = -1,
     .memory_bus_bits = 512,
     .l2_bytes = 48 << 20,
@@ -144,6 +145,7 @@ READ_AS(l2_bytes, int, 0, 2e9)
 READ_AS(power_mw, int, 0, 2e9)
 READ_AS(temperature_c, int, 0, 200)
 READ_AS(gemm_slowdown, double, 1, 1e9)
+READ_AS(graph_iterations, unsigned, 0, 1e6)
 
 /* clang-format off */
 static const struct {
@@ -167,6 +169,7 @@ static const struct {
     {"gemm_slowdown",      read_gemm_slowdown,    "a factor of at least 1, at most 1e9"},
     {"gemm_fail_every",    read_fail_every,       "a whole number, 0 for none"},
     {"byte_kernel",        read_byte_kernel,      "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
+    {"graph_iterations",   read_graph_iterations, "a number of iterations, at most 1e6"},
     {"held_clock_khz",     read_held_clock_khz,   "the SM clock that NVML reads, in kHz"},
     {"memory_bus_bits",    read_memory_bus_bits,  "a number of bits"},
     {"l2_bytes",           read_l2_bytes,         "bytes, at most 2e9"},

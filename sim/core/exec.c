@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executable graphs: made from a template, launched, updated. Parallel branches overlap on the timeline. */
+#include "sim/core/device.h"
 #include "sim/core/driver_calls.h"
 #include "sim/core/graph.h"
 #include "sim/core/state.h"
@@ -46,7 +47,7 @@ static int create(struct simgpu_graph *graph, uint64_t flags, struct simgpu_exec
     struct simgpu_exec *exec = object_new(&core_execs);
     if (!exec)
         return SIMGPU_OUT_OF_MEMORY;
-    exec->graph = graph_clone(graph, true);
+    exec->graph = graph_instantiate(graph);
     exec->order = exec->graph ? graph_order(exec->graph) : NULL;
     exec->flags = flags;
     if (!exec->order) {
@@ -87,24 +88,43 @@ int simgpu_exec_destroy(struct simgpu_exec *exec)
 
 struct run {
     struct simgpu_stream *stream;
-    uint32_t graph_id;
+    uint32_t graph_id, iteration;
     uint64_t last_ns;
 };
 
 static int run_graph(struct run *run, struct simgpu_node *const *order, uint64_t ready_ns);
 
-static int run_child(struct run *run, struct simgpu_node *node, uint64_t start_ns)
+/* A graph inside of NODE, which is over when all of it is. */
+static int run_nested(struct run *run, struct simgpu_node *node, const struct simgpu_graph *graph)
 {
-    struct simgpu_node **order = graph_order(node->work.graph);
+    struct simgpu_node **order = graph_order(graph);
     if (!order)
         return SIMGPU_OUT_OF_MEMORY;
     uint64_t outer_last = run->last_ns;
-    run->last_ns = start_ns;
-    int result = run_graph(run, order, start_ns);
+    run->last_ns = node->end_ns;
+    int result = run_graph(run, order, node->end_ns);
     node->end_ns = run->last_ns;
     if (outer_last > run->last_ns)
         run->last_ns = outer_last;
     free(order);
+    return result;
+}
+
+static int run_conditional(struct run *run, struct simgpu_node *node)
+{
+    const struct simgpu_conditional *conditional = &node->work.conditional;
+    unsigned body = conditional->kind == SIMGPU_IF       ? !conditional->value
+                    : conditional->kind == SIMGPU_SWITCH ? conditional->value
+                                                         : 0;
+    unsigned times = conditional->kind != SIMGPU_WHILE ? 1 : conditional->value ? simgpu_device()->graph_iterations : 0;
+    uint32_t outer = run->iteration;
+    int result = SIMGPU_SUCCESS;
+    for (unsigned i = 0; i < times && body < conditional->count && !result; i++) {
+        if (conditional->kind == SIMGPU_WHILE)
+            run->iteration = i;
+        result = run_nested(run, node, conditional->bodies[body]);
+    }
+    run->iteration = outer;
     return result;
 }
 
@@ -114,10 +134,16 @@ static int run_node(struct run *run, struct simgpu_node *node, uint64_t start_ns
     if (node->disabled)
         return SIMGPU_SUCCESS;
     if (node->work.type == SIMGPU_WORK_GRAPH)
-        return run_child(run, node, start_ns);
+        return run_nested(run, node, node->work.graph);
+    if (node->work.type == SIMGPU_WORK_CONDITIONAL)
+        return run_conditional(run, node);
     node->end_ns = start_ns + work_duration(&node->work);
-    struct work_place place = {
-        .stream = run->stream, .node = node, .graph_id = run->graph_id, .start_ns = start_ns, .end_ns = node->end_ns};
+    struct work_place place = {.stream = run->stream,
+                               .node = node,
+                               .graph_id = run->graph_id,
+                               .iteration = run->iteration,
+                               .start_ns = start_ns,
+                               .end_ns = node->end_ns};
     return work_run(&node->work, &place);
 }
 
@@ -155,6 +181,7 @@ static int launch(struct simgpu_exec *exec, struct simgpu_stream *stream)
     struct run run = {.stream = stream, .graph_id = exec->graph->id, .last_ns = ready};
     result = run_graph(&run, exec->order, ready);
     timeline_occupy(stream, run.last_ns);
+    work_tell_graph(stream, run.graph_id, ready, run.last_ns);
     return result;
 }
 
@@ -187,25 +214,55 @@ static int differs(const struct simgpu_node *ours, const struct simgpu_node *the
     return UPDATE_SUCCESS;
 }
 
-static int update(struct simgpu_exec *exec, struct simgpu_graph *graph, struct simgpu_node **stopped)
+/* REASON: CUgraphExecUpdateResult, of OURS and all that is inside of its nodes. */
+static int compare(const struct simgpu_graph *ours, const struct simgpu_graph *theirs, struct simgpu_node **stopped)
 {
-    struct node_set *ours = &exec->graph->nodes, *theirs = &graph->nodes;
-    int reason = ours->count == theirs->count ? UPDATE_SUCCESS : UPDATE_TOPOLOGY_CHANGED;
-    for (unsigned i = 0; i < ours->count && !reason; i++)
-        ours->items[i]->mirror = theirs->items[i];
-    for (unsigned i = 0; i < ours->count && !reason; i++)
-        if ((reason = differs(ours->items[i], theirs->items[i])))
-            *stopped = theirs->items[i];
-    for (unsigned i = 0; i < ours->count; i++)
-        ours->items[i]->mirror = NULL;
-    for (unsigned i = 0; i < ours->count && !reason; i++) {
-        struct simgpu_work copy;
-        if (work_copy(&copy, &theirs->items[i]->work))
-            return 1; /* the vendor's "failed for an unexpected reason" */
-        work_release(&ours->items[i]->work);
-        ours->items[i]->work = copy;
-        notice(SIMGPU_NODE_UPDATED, exec->graph, graph, ours->items[i], theirs->items[i], exec);
+    const struct node_set *own = &ours->nodes, *other = &theirs->nodes;
+    int reason = own->count == other->count ? UPDATE_SUCCESS : UPDATE_TOPOLOGY_CHANGED;
+    for (unsigned i = 0; i < own->count && !reason; i++)
+        own->items[i]->mirror = other->items[i];
+    for (unsigned i = 0; i < own->count && !reason; i++)
+        if ((reason = differs(own->items[i], other->items[i])))
+            *stopped = other->items[i];
+    for (unsigned i = 0; i < own->count; i++)
+        own->items[i]->mirror = NULL;
+    for (unsigned i = 0; i < own->count && !reason; i++) {
+        const struct simgpu_work *work = &own->items[i]->work, *with = &other->items[i]->work;
+        if (work_nested_count(work) != work_nested_count(with))
+            reason = UPDATE_TOPOLOGY_CHANGED;
+        for (unsigned k = 0; k < work_nested_count(work) && !reason; k++)
+            reason = compare(work_nested(work, k), work_nested(with, k), stopped);
     }
+    return reason;
+}
+
+static int take_over(struct simgpu_exec *exec, struct simgpu_graph *ours, struct simgpu_graph *theirs);
+
+/* What is inside keeps its place and ids, and takes over node by node. */
+static int take_over_node(struct simgpu_exec *exec, struct simgpu_node *node, struct simgpu_node *from)
+{
+    unsigned nested = work_nested_count(&node->work);
+    int reason = UPDATE_SUCCESS;
+    for (unsigned i = 0; i < nested && !reason; i++)
+        reason = take_over(exec, work_nested(&node->work, i), work_nested(&from->work, i));
+    if (!nested) {
+        struct simgpu_work copy;
+        if (work_copy(&copy, &from->work))
+            return 1; /* the vendor's "failed for an unexpected reason" */
+        work_release(&node->work);
+        node->work = copy;
+    }
+    node->source_id = simgpu_node_id(from);
+    if (!node->inlined_id || graph_inlining_is_told())
+        notice(SIMGPU_NODE_UPDATED, exec->graph, from->graph, node, from, exec);
+    return reason;
+}
+
+static int take_over(struct simgpu_exec *exec, struct simgpu_graph *ours, struct simgpu_graph *theirs)
+{
+    int reason = UPDATE_SUCCESS;
+    for (unsigned i = 0; i < ours->nodes.count && !reason; i++)
+        reason = take_over_node(exec, ours->nodes.items[i], theirs->nodes.items[i]);
     return reason;
 }
 
@@ -216,7 +273,9 @@ int simgpu_exec_update(struct simgpu_exec *exec, struct simgpu_graph *graph, str
     *node = NULL;
     *reason = 1;
     if (exec_known(exec) && object_valid(&core_graphs, graph)) {
-        *reason = update(exec, graph, node);
+        *reason = compare(exec->graph, graph, node);
+        if (!*reason)
+            *reason = take_over(exec, exec->graph, graph);
         result = *reason ? SIMGPU_GRAPH_EXEC_UPDATE_FAILURE : SIMGPU_SUCCESS;
     }
     core_unlock();
@@ -233,12 +292,26 @@ static struct simgpu_node *own_node(struct simgpu_exec *exec, const struct simgp
     return NULL;
 }
 
+/* Another child graph of the same form, whose nodes keep the executable's ids. */
+static int change_nested(struct simgpu_exec *exec, struct simgpu_node *own, const struct simgpu_work *work)
+{
+    struct simgpu_node *stopped;
+    if (own->work.type != work->type || !object_valid(&core_graphs, work->graph) ||
+        compare(own->work.graph, work->graph, &stopped) || take_over(exec, own->work.graph, work->graph))
+        return SIMGPU_INVALID_VALUE;
+    return SIMGPU_SUCCESS;
+}
+
 int simgpu_exec_change(struct simgpu_exec *exec, struct simgpu_node *node, const struct simgpu_work *work)
 {
     core_lock();
     struct simgpu_node *own = own_node(exec, node);
+    int result = own ? SIMGPU_SUCCESS : SIMGPU_INVALID_VALUE;
+    if (own && work->type == SIMGPU_WORK_GRAPH)
+        result = change_nested(exec, own, work);
     core_unlock();
-    int result = own ? simgpu_node_change(own, work) : SIMGPU_INVALID_VALUE;
+    if (!result && work->type != SIMGPU_WORK_GRAPH)
+        result = simgpu_node_change(own, work);
     core_lock();
     if (!result)
         notice(SIMGPU_NODE_SET_PARAMS, exec->graph, NULL, own, NULL, exec);

@@ -66,6 +66,42 @@ static void node_set_remove(struct node_set *set, const struct simgpu_node *node
 
 /* ---- inside the lock ---- */
 
+static bool instantiating; /* an executable's graph is being made: what is inside of nodes becomes part of it */
+
+/* SIMGPU_GRAPH_INLINE=silent: nobody is told which ids an executable gives to what its child graphs and bodies held. */
+bool graph_inlining_is_told(void)
+{
+    static int told = -1;
+    if (told < 0) {
+        const char *setting = getenv("SIMGPU_GRAPH_INLINE");
+        told = !setting || strcmp(setting, "silent") != 0;
+    }
+    return told;
+}
+
+static void inline_nested(struct simgpu_graph *graph, const struct simgpu_work *work)
+{
+    for (unsigned i = 0; i < work_nested_count(work); i++) {
+        struct simgpu_graph *nested = work_nested(work, i);
+        nested->inlined = true;
+        for (unsigned k = 0; k < nested->nodes.count; k++) {
+            struct simgpu_node *node = nested->nodes.items[k];
+            node->inlined_id = (uint64_t)graph->id << 32 | graph->next_local_id++;
+            inline_nested(graph, &node->work);
+        }
+    }
+}
+
+struct simgpu_graph *graph_instantiate(const struct simgpu_graph *graph)
+{
+    instantiating = true;
+    struct simgpu_graph *copy = graph_clone(graph, true);
+    instantiating = false;
+    for (unsigned i = 0; copy && i < copy->nodes.count; i++)
+        inline_nested(copy, &copy->nodes.items[i]->work);
+    return copy;
+}
+
 struct simgpu_graph *graph_new(void)
 {
     struct simgpu_graph *graph = object_new(&core_graphs);
@@ -78,7 +114,8 @@ struct simgpu_graph *graph_new(void)
 
 void graph_free_node(struct simgpu_node *node)
 {
-    notice(SIMGPU_NODE_DESTROYED, node->graph, NULL, node, NULL, NULL);
+    if (!node->inlined_id || graph_inlining_is_told())
+        notice(SIMGPU_NODE_DESTROYED, node->graph, NULL, node, NULL, NULL);
     work_release(&node->work);
     node_set_clear(&node->dependencies);
     object_free(&core_nodes, node);
@@ -86,12 +123,13 @@ void graph_free_node(struct simgpu_node *node)
 
 void graph_free(struct simgpu_graph *graph)
 {
-    if (!graph->of_exec)
+    if (!graph->of_exec && !graph->inlined)
         notice(SIMGPU_GRAPH_DESTROYED, graph, NULL, NULL, NULL, NULL);
     for (unsigned i = 0; i < graph->nodes.count; i++)
         graph_free_node(graph->nodes.items[i]);
     node_set_clear(&graph->nodes);
     graph_drop_references(graph);
+    conditional_forget(graph->id);
     object_free(&core_graphs, graph);
 }
 
@@ -107,8 +145,8 @@ static struct simgpu_node *insert(struct simgpu_graph *graph, uint32_t local_id,
         object_free(&core_nodes, node);
         return NULL;
     }
-    if (node->work.type == SIMGPU_WORK_GRAPH)
-        node->work.graph->parent = node;
+    for (unsigned i = 0; i < work_nested_count(&node->work); i++)
+        work_nested(&node->work, i)->parent = node;
     return node;
 }
 
@@ -137,10 +175,10 @@ struct simgpu_graph *graph_clone(const struct simgpu_graph *graph, bool of_exec)
     copy->id = ++last_id;
     copy->next_local_id = graph->next_local_id;
     copy->of_exec = of_exec;
-    bool whole = true;
+    bool whole = true, quiet = instantiating && !of_exec && !graph_inlining_is_told();
     for (const struct user_reference *r = graph->references; r; r = r->next)
         whole &= graph_retain(copy, r->object, r->count);
-    if (!of_exec)
+    if (!of_exec && !quiet)
         notice(SIMGPU_GRAPH_CLONED, copy, (struct simgpu_graph *)graph, NULL, NULL, NULL);
     for (unsigned i = 0; i < graph->nodes.count && whole; i++) {
         struct simgpu_node *original = graph->nodes.items[i];
@@ -150,7 +188,9 @@ struct simgpu_graph *graph_clone(const struct simgpu_graph *graph, bool of_exec)
             break;
         original->mirror = node;
         node->disabled = original->disabled;
-        notice(SIMGPU_NODE_CLONED, copy, (struct simgpu_graph *)graph, node, original, NULL);
+        node->source_id = instantiating ? simgpu_node_id(original) : 0;
+        if (!quiet)
+            notice(SIMGPU_NODE_CLONED, copy, (struct simgpu_graph *)graph, node, original, NULL);
     }
     for (unsigned i = 0; i < copy->nodes.count && whole; i++) {
         const struct node_set *before = &graph->nodes.items[i]->dependencies;
@@ -195,7 +235,7 @@ struct simgpu_node **graph_order(const struct simgpu_graph *graph)
 
 uint64_t simgpu_node_id(const struct simgpu_node *node)
 {
-    return (uint64_t)node->graph->id << 32 | node->local_id;
+    return node->inlined_id ? node->inlined_id : (uint64_t)node->graph->id << 32 | node->local_id;
 }
 
 uint32_t simgpu_graph_id(const struct simgpu_graph *graph)

@@ -43,6 +43,10 @@ SIMGPU_API int simgpu_exec_change(struct simgpu_exec *exec, struct simgpu_node *
 SIMGPU_API int simgpu_exec_enable(struct simgpu_exec *exec, struct simgpu_node *node, const bool *enable,
                                   bool *enabled);
 
+/* A handle for a conditional node of GRAPH. Without a default (ASSIGN) its value is 1: kernels that would set it do nothing. */
+SIMGPU_API int simgpu_conditional_create(struct simgpu_graph *graph, unsigned default_value, bool assign,
+                                         uint64_t *handle);
+
 /* Objects that live as long as the graphs that hold them. */
 struct user_object;
 SIMGPU_API int simgpu_user_object_create(void *data, void (*destroy)(void *data), unsigned count,

@@ -77,6 +77,7 @@ struct simgpu_device {
     double gemm_slowdown;                      /* 1; factor on the time of each GEMM's kernel */
     uint64_t gemm_fail_every;                  /* 0: none; N: each Nth GEMM that would launch a kernel fails instead */
     struct simgpu_byte_kernel byte_kernels[4]; /* those with a name */
+    unsigned graph_iterations;                 /* 3; of each WHILE body of a graph whose condition holds */
     int held_clock_khz;                        /* what NVML reads as the SM clock; 0: clock_khz */
     int power_mw, temperature_c;               /* what NVML reads; negative: it can't */
     uint64_t throttle_reasons;                 /* what NVML reads: nvmlClocksThrottleReasons bits */
@@ -170,11 +171,17 @@ struct simgpu_api_call {
 };
 
 struct simgpu_activity {
-    enum { SIMGPU_ACTIVITY_KERNEL = 1, SIMGPU_ACTIVITY_MEMCPY, SIMGPU_ACTIVITY_MEMSET } kind;
+    enum {
+        SIMGPU_ACTIVITY_KERNEL = 1,
+        SIMGPU_ACTIVITY_MEMCPY,
+        SIMGPU_ACTIVITY_MEMSET,
+        SIMGPU_ACTIVITY_GRAPH /* a launch of an executable as a whole, after all that was in it */
+    } kind;
     uint32_t correlation_id, device, context, stream, graph_id;
-    uint64_t graph_node_id;
-    uint64_t start_ns, end_ns; /* CLOCK_REALTIME based */
-    const char *name;          /* lives as long as the process */
+    uint64_t graph_node_id, source_node_id; /* source: the template's node that it was made or last updated from */
+    uint32_t iteration;                     /* of the innermost WHILE around it, from 0 */
+    uint64_t start_ns, end_ns;              /* CLOCK_REALTIME based */
+    const char *name;                       /* lives as long as the process */
     struct simgpu_dims dims;
     uint64_t bytes;
     int copy_kind; /* CUpti_ActivityMemcpyKind */

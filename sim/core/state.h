@@ -34,6 +34,8 @@ struct simgpu_node {
     uint64_t end_ns;            /* scratch of a graph's launch */
     struct simgpu_work work;
     bool disabled;
+    uint64_t inlined_id; /* in an executable's child graphs and bodies: its id there; 0: not so */
+    uint64_t source_id;  /* of an executable's node: the one that it was made or last updated from */
 };
 
 struct simgpu_graph {
@@ -41,7 +43,7 @@ struct simgpu_graph {
     uint32_t id, next_local_id;
     struct node_set nodes; /* in order of creation: a valid order of execution, as edges are checked to keep it one */
     struct simgpu_node *parent; /* the child-graph node that owns this graph */
-    bool of_exec;
+    bool of_exec, inlined;      /* inlined: inside of a node of an executable's */
     struct user_reference *references;
 };
 
@@ -124,10 +126,13 @@ struct work_place { /* where and when a piece of work ran */
     struct simgpu_stream *stream;
     const struct simgpu_node *node; /* of an executable graph, or NULL */
     uint32_t graph_id;
+    uint32_t iteration; /* of the innermost WHILE around it, from 0 */
     uint64_t start_ns, end_ns;
 };
 /* Runs WORK (copies, fills and host functions really, kernels in time only): timeline, ledger, activity. Lock held. */
 int work_run(const struct simgpu_work *work, const struct work_place *place);
+/* A launch of the executable GRAPH_ID as a whole, for the observer. Lock held. */
+void work_tell_graph(const struct simgpu_stream *stream, uint32_t graph_id, uint64_t start_ns, uint64_t end_ns);
 uint64_t work_duration(const struct simgpu_work *work);
 int work_copy(struct simgpu_work *to, const struct simgpu_work *from); /* owns what it points to */
 void work_release(struct simgpu_work *work);
@@ -157,7 +162,18 @@ struct simgpu_node *graph_add(struct simgpu_graph *graph, struct simgpu_node *co
                               const struct simgpu_work *work);
 void graph_free_node(struct simgpu_node *node);
 struct simgpu_graph *graph_clone(const struct simgpu_graph *graph, bool of_exec);
+/* An executable's graph: nodes keep their local ids, those inside of nodes are numbered after them. */
+struct simgpu_graph *graph_instantiate(const struct simgpu_graph *graph);
+bool graph_inlining_is_told(void);
 struct simgpu_node **graph_order(const struct simgpu_graph *graph); /* NULL: a cycle, or out of memory */
+
+/* What a node holds inside: none, a child graph, or a conditional's bodies. */
+unsigned work_nested_count(const struct simgpu_work *work);
+struct simgpu_graph *work_nested(const struct simgpu_work *work, unsigned index);
+int conditional_check(struct simgpu_conditional *conditional);
+int conditional_copy(struct simgpu_conditional *to, const struct simgpu_conditional *from); /* makes or clones bodies */
+void conditional_release(struct simgpu_conditional *conditional);
+void conditional_forget(uint32_t graph_id);
 
 bool graph_retain(struct simgpu_graph *graph, struct user_object *object, unsigned count);
 void graph_drop_references(struct simgpu_graph *graph);

@@ -88,6 +88,8 @@ int work_check(struct simgpu_work *work)
     case SIMGPU_WORK_WAIT_EVENT:
     case SIMGPU_WORK_RECORD_EVENT:
         return object_valid(&core_events, work->event) ? SIMGPU_SUCCESS : SIMGPU_INVALID_HANDLE;
+    case SIMGPU_WORK_CONDITIONAL:
+        return conditional_check(&work->conditional);
     case SIMGPU_WORK_EMPTY:
         return SIMGPU_SUCCESS;
     }
@@ -246,6 +248,8 @@ int work_copy(struct simgpu_work *to, const struct simgpu_work *from)
         return own_params(&to->kernel, &from->kernel);
     if (from->type == SIMGPU_WORK_GRAPH && !(to->graph = graph_clone(from->graph, false)))
         return SIMGPU_OUT_OF_MEMORY;
+    if (from->type == SIMGPU_WORK_CONDITIONAL)
+        return conditional_copy(&to->conditional, &from->conditional);
     return SIMGPU_SUCCESS;
 }
 
@@ -258,6 +262,8 @@ void work_release(struct simgpu_work *work)
     } else if (work->type == SIMGPU_WORK_GRAPH && work->graph) {
         graph_free(work->graph);
         work->graph = NULL;
+    } else if (work->type == SIMGPU_WORK_CONDITIONAL) {
+        conditional_release(&work->conditional);
     }
 }
 
@@ -271,6 +277,8 @@ static void tell(const struct simgpu_work *work, const struct work_place *place,
                                        .stream = place->stream->id,
                                        .graph_id = place->graph_id,
                                        .graph_node_id = place->node ? simgpu_node_id(place->node) : 0,
+                                       .source_node_id = place->node ? place->node->source_id : 0,
+                                       .iteration = place->iteration,
                                        .start_ns = place->start_ns,
                                        .end_ns = place->end_ns};
     if (work->type == SIMGPU_WORK_KERNEL) {
@@ -290,6 +298,18 @@ static void tell(const struct simgpu_work *work, const struct work_place *place,
     } else {
         return;
     }
+    timeline_add(&activity);
+}
+
+void work_tell_graph(const struct simgpu_stream *stream, uint32_t graph_id, uint64_t start_ns, uint64_t end_ns)
+{
+    struct simgpu_activity activity = {.kind = SIMGPU_ACTIVITY_GRAPH,
+                                       .correlation_id = api_correlation(),
+                                       .context = 1,
+                                       .stream = stream->id,
+                                       .graph_id = graph_id,
+                                       .start_ns = start_ns,
+                                       .end_ns = end_ns};
     timeline_add(&activity);
 }
 

@@ -14,6 +14,7 @@ enum simgpu_work_type { /* CUgraphNodeType's numbers */
                         SIMGPU_WORK_EMPTY = 5,
                         SIMGPU_WORK_WAIT_EVENT = 6,
                         SIMGPU_WORK_RECORD_EVENT = 7,
+                        SIMGPU_WORK_CONDITIONAL = 13,
 };
 
 /* A box of bytes; one row has height = depth = 1. Pitches and slices in bytes. */
@@ -49,6 +50,20 @@ struct simgpu_host_call {
     void *stream, *data;
 };
 
+enum simgpu_conditional_kind { /* CUgraphConditionalNodeType's numbers */
+                               SIMGPU_IF = 0,
+                               SIMGPU_WHILE = 1,
+                               SIMGPU_SWITCH = 2
+};
+
+/* Bodies that run as VALUE says, which is the handle's default: no kernel here sets another. */
+struct simgpu_conditional {
+    uint64_t handle;
+    enum simgpu_conditional_kind kind;
+    unsigned value, count;
+    struct simgpu_graph **bodies; /* COUNT of them, the node's own; NULL: to be made */
+};
+
 struct simgpu_event;
 
 struct simgpu_work {
@@ -60,6 +75,7 @@ struct simgpu_work {
         struct simgpu_fill fill;
         struct simgpu_host_call host;
         struct simgpu_graph *graph;
+        struct simgpu_conditional conditional;
         struct simgpu_event *event;
     };
 };

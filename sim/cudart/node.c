@@ -445,8 +445,14 @@ static cudaError_t any_work(const struct cudaGraphNodeParams *params, struct sim
     case cudaGraphNodeTypeEventRecord:
         *work = event_work(SIMGPU_WORK_RECORD_EVENT, params->eventRecord.event);
         return cudaSuccess;
+    case cudaGraphNodeTypeConditional:
+        *work = (struct simgpu_work){.type = SIMGPU_WORK_CONDITIONAL,
+                                     .conditional = {.handle = params->conditional.handle,
+                                                     .kind = (enum simgpu_conditional_kind)params->conditional.type,
+                                                     .count = params->conditional.size}};
+        return cudaSuccess;
     default:
-        return runtime_missing("a graph node that allocates, signals or decides");
+        return runtime_missing("a graph node that allocates or signals");
     }
 }
 
@@ -457,13 +463,36 @@ cudaError_t runtime_cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph
     (void)edges;
     struct simgpu_work work;
     cudaError_t result = params ? any_work(params, &work) : cudaErrorInvalidValue;
-    return result != cudaSuccess ? result : add(node, graph, dependencies, count, &work);
+    if (result == cudaSuccess)
+        result = add(node, graph, dependencies, count, &work);
+    if (result == cudaSuccess && work.type == SIMGPU_WORK_CONDITIONAL) {
+        result = get(*node, SIMGPU_WORK_CONDITIONAL, &work);
+        params->conditional.phGraph_out = (cudaGraph_t *)work.conditional.bodies;
+    }
+    return result;
+}
+
+cudaError_t runtime_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+                                                     unsigned int default_value, unsigned int flags)
+{
+    uint64_t number = 0;
+    if (!handle || flags & ~(unsigned)cudaGraphCondAssignDefault)
+        return cudaErrorInvalidValue;
+    int result = simgpu_conditional_create(GRAPH(graph), default_value, flags, &number);
+    *handle = number;
+    return (cudaError_t)result;
+}
+
+/* Conditional nodes have none that could be set anew. */
+static bool has_params(const struct cudaGraphNodeParams *params)
+{
+    return params && params->type != cudaGraphNodeTypeConditional;
 }
 
 cudaError_t runtime_cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *params)
 {
     struct simgpu_work work;
-    cudaError_t result = params ? any_work(params, &work) : cudaErrorInvalidValue;
+    cudaError_t result = has_params(params) ? any_work(params, &work) : cudaErrorInvalidValue;
     return result != cudaSuccess ? result : set(node, &work);
 }
 
@@ -471,6 +500,6 @@ cudaError_t runtime_cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNo
                                                struct cudaGraphNodeParams *params)
 {
     struct simgpu_work work;
-    cudaError_t result = params ? any_work(params, &work) : cudaErrorInvalidValue;
+    cudaError_t result = has_params(params) ? any_work(params, &work) : cudaErrorInvalidValue;
     return result != cudaSuccess ? result : set_exec(exec, node, &work);
 }

@@ -119,6 +119,14 @@ CUresult cuGetErrorString(CUresult error, const char **text)
 
 /* ---- functions by name ---- */
 
+static void *of_13_1(const char *symbol, int version, bool *too_new)
+{
+    void *function = driver_tools_id(symbol);
+    if (function && version < 13010)
+        *too_new = true;
+    return version < 13010 ? NULL : function;
+}
+
 /* The newest one that is no newer than VERSION. */
 static void *newest(const char *symbol, int version, int per_thread, bool *too_new)
 {
@@ -147,6 +155,8 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, c
         *function = newest(symbol, version, 1, &too_new);
     if (!*function)
         *function = newest(symbol, version, 0, &too_new);
+    if (!*function)
+        *function = of_13_1(symbol, version, &too_new);
     CUdriverProcAddressQueryResult found = *function ? CU_GET_PROC_ADDRESS_SUCCESS
                                            : too_new ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

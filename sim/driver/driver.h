@@ -48,4 +48,6 @@ struct driver_error {
 };
 extern const struct driver_error driver_errors[]; /* generated; ends with name NULL */
 
+void *driver_tools_id(const char *symbol); /* functions that the headers here don't have; NULL: none */
+
 #endif

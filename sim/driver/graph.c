@@ -233,6 +233,76 @@ CUresult driver_cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const 
     return add(node, graph, dependencies, count, &work);
 }
 
+/* ---- the form for any kind: kernels, child graphs and conditionals, which have no other ---- */
+
+static CUresult any_work(const CUgraphNodeParams *params, struct simgpu_work *work)
+{
+    const CUDA_KERNEL_NODE_PARAMS_v3 *kernel = &params->kernel;
+    CUDA_KERNEL_NODE_PARAMS plain = {.func = kernel->func,
+                                     .kern = kernel->kern,
+                                     .gridDimX = kernel->gridDimX,
+                                     .gridDimY = kernel->gridDimY,
+                                     .gridDimZ = kernel->gridDimZ,
+                                     .blockDimX = kernel->blockDimX,
+                                     .blockDimY = kernel->blockDimY,
+                                     .blockDimZ = kernel->blockDimZ,
+                                     .sharedMemBytes = kernel->sharedMemBytes,
+                                     .kernelParams = kernel->kernelParams,
+                                     .extra = kernel->extra};
+    switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        *work = kernel_work(&plain);
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        *work = (struct simgpu_work){.type = SIMGPU_WORK_GRAPH, .graph = GRAPH(params->graph.graph)};
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+        *work = (struct simgpu_work){.type = SIMGPU_WORK_EMPTY};
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        *work = (struct simgpu_work){.type = SIMGPU_WORK_CONDITIONAL,
+                                     .conditional = {.handle = params->conditional.handle,
+                                                     .kind = (enum simgpu_conditional_kind)params->conditional.type,
+                                                     .count = params->conditional.size}};
+        return CUDA_SUCCESS;
+    default:
+        return driver_missing("cuGraphAddNode of this type");
+    }
+}
+
+CUresult driver_cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                  const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params)
+{
+    (void)edges;
+    struct simgpu_work work;
+    CUresult result = params ? any_work(params, &work) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = add(node, graph, dependencies, count, &work);
+    if (result == CUDA_SUCCESS && work.type == SIMGPU_WORK_CONDITIONAL) {
+        result = (CUresult)simgpu_node_work(NODE(*node), &work);
+        params->conditional.phGraph_out = (CUgraph *)work.conditional.bodies;
+    }
+    return result;
+}
+
+CUresult driver_cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                               CUgraphNodeParams *params)
+{
+    return driver_cuGraphAddNode_v2(node, graph, dependencies, NULL, count, params);
+}
+
+CUresult driver_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph, CUcontext context,
+                                               unsigned int default_value, unsigned int flags)
+{
+    (void)context;
+    uint64_t number = 0;
+    if (!handle || flags & ~(unsigned)CU_GRAPH_COND_ASSIGN_DEFAULT)
+        return CUDA_ERROR_INVALID_VALUE;
+    int result = simgpu_conditional_create(GRAPH(graph), default_value, flags, &number);
+    *handle = number;
+    return (CUresult)result;
+}
+
 /* ---- executables ---- */
 
 CUresult driver_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)

@@ -264,6 +264,130 @@ static void launching_while_capturing_nests(void **state)
     OK(cudaGraphDestroy(inner));
 }
 
+/* A body of COUNT kernels, captured into GRAPH. */
+static void fill_body(cudaGraph_t graph, unsigned count)
+{
+    cudaGraph_t same;
+    OK(cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
+    for (unsigned i = 0; i < count; i++)
+        OK(cudaLaunchKernel(kernels[1], (dim3){i + 1, 1, 1}, one, NULL, 0, stream));
+    OK(cudaStreamEndCapture(stream, &same));
+    assert_ptr_equal(same, graph);
+}
+
+static cudaGraph_t *add_conditional(cudaGraph_t graph, enum cudaGraphConditionalNodeType type, unsigned value,
+                                    unsigned bodies)
+{
+    cudaGraphNode_t node;
+    struct cudaGraphNodeParams params = {.type = cudaGraphNodeTypeConditional};
+    params.conditional.type = type;
+    params.conditional.size = bodies;
+    OK(cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, value, cudaGraphCondAssignDefault));
+#if CUDART_VERSION >= 13000
+    OK(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+#else
+    OK(cudaGraphAddNode(&node, graph, NULL, 0, &params));
+#endif
+    enum cudaGraphNodeType got;
+    OK(cudaGraphNodeGetType(node, &got));
+    assert_int_equal(got, cudaGraphNodeTypeConditional);
+    return params.conditional.phGraph_out;
+}
+
+static size_t kernels_of_one_launch(cudaGraph_t graph)
+{
+    cudaGraphExec_t exec;
+    size_t before = ledger_count(LEDGER, "kernel");
+    OK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaGraphExecDestroy(exec));
+    return ledger_count(LEDGER, "kernel") - before;
+}
+
+/* By hand: a WHILE runs its 2 kernels 3 times (the unit device), an IF its first body of 1 or its second of 4, a SWITCH the
+ * body of its value, or none. */
+static void conditions_keep_their_defaults(void **state)
+{
+    (void)state;
+    static const struct {
+        enum cudaGraphConditionalNodeType type;
+        unsigned value, bodies, sizes[3];
+        size_t kernels;
+    } rows[] = {{cudaGraphCondTypeWhile, 1, 1, {2}, 6},       {cudaGraphCondTypeWhile, 0, 1, {2}, 0},
+                {cudaGraphCondTypeIf, 1, 2, {1, 4}, 1},       {cudaGraphCondTypeIf, 0, 2, {1, 4}, 4},
+                {cudaGraphCondTypeIf, 0, 1, {1}, 0},          {cudaGraphCondTypeSwitch, 2, 3, {1, 2, 5}, 5},
+                {cudaGraphCondTypeSwitch, 3, 3, {1, 2, 5}, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cudaGraph_t graph = captured(1);
+        cudaGraph_t *bodies = add_conditional(graph, rows[i].type, rows[i].value, rows[i].bodies);
+        for (unsigned k = 0; k < rows[i].bodies; k++)
+            fill_body(bodies[k], rows[i].sizes[k]);
+        assert_int_equal(kernels_of_one_launch(graph), rows[i].kernels + 1);
+        OK(cudaGraphDestroy(graph));
+    }
+    cudaGraph_t graph = captured(1);
+    cudaGraphNode_t node;
+    struct cudaGraphNodeParams wrong = {.type = cudaGraphNodeTypeConditional};
+    wrong.conditional.type = cudaGraphCondTypeWhile;
+    wrong.conditional.size = 1;
+#if CUDART_VERSION >= 13000
+    assert_int_equal(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &wrong), cudaErrorInvalidValue);
+#else
+    assert_int_equal(cudaGraphAddNode(&node, graph, NULL, 0, &wrong), cudaErrorInvalidValue);
+#endif
+    OK(cudaGraphDestroy(graph));
+    cudaGetLastError();
+}
+
+/* What is inside of nodes gets ids of the executable after its own, which stay when it is updated. */
+static void children_are_numbered_in_the_executable(void **state)
+{
+    (void)state;
+    cudaGraph_t graph = captured(2), child = captured(3), other = captured(2);
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    OK(cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child));
+    OK(cudaGraphAddChildGraphNode(&node, other, NULL, 0, child));
+    OK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    uint64_t exec_id = simgpu_exec_id((struct simgpu_exec *)exec);
+    for (int updated = 0; updated < 2; updated++) {
+        size_t before = ledger_count(LEDGER, "kernel");
+        OK(cudaGraphLaunch(exec, stream));
+        OK(cudaStreamSynchronize(stream));
+        json_t *lines = ledger_lines(LEDGER, "kernel", before);
+        assert_int_equal(json_array_size(lines), 5);
+        for (unsigned i = 0; i < 5; i++) /* two own ones, the child's node is local 2, what it holds follows */
+            assert_int_equal(number_of(json_array_get(lines, i), "node"), exec_id << 32 | (i < 2 ? i : i + 1));
+        json_decref(lines);
+        cudaGraphExecUpdateResultInfo info;
+        OK(cudaGraphExecUpdate(exec, other, &info));
+    }
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaGraphDestroy(child));
+    OK(cudaGraphDestroy(other));
+}
+
+cudaError_t cudaGraphNodeGetToolsId(cudaGraphNode_t node, unsigned long long *id);
+
+static void tools_ids_are_those_of_records(void **state)
+{
+    (void)state;
+    cudaGraph_t graph = captured(2);
+    cudaGraphNode_t nodes[2];
+    size_t count = 2;
+    unsigned long long id;
+    OK(cudaGraphGetNodes(graph, nodes, &count));
+    for (unsigned i = 0; i < 2; i++) {
+        OK(cudaGraphNodeGetToolsId(nodes[i], &id));
+        assert_int_equal(id, (uint64_t)simgpu_graph_id((struct simgpu_graph *)graph) << 32 | i);
+    }
+    assert_int_equal(cudaGraphNodeGetToolsId(nodes[0], NULL), cudaErrorInvalidValue);
+    OK(cudaGraphDestroy(graph));
+    assert_int_equal(cudaGraphNodeGetToolsId(nodes[0], &id), cudaErrorInvalidValue);
+}
+
 int main(void)
 {
     ledger_use(LEDGER);
@@ -272,10 +396,17 @@ int main(void)
     if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hundred_launches_are_all_there),       cmocka_unit_test(built_by_hand_it_really_works),
-        cmocka_unit_test(cycles_and_strangers_are_refused),     cmocka_unit_test(edges_added_backwards_still_order),
-        cmocka_unit_test(updates_take_what_has_the_same_shape), cmocka_unit_test(clones_are_their_own),
-        cmocka_unit_test(user_objects_live_as_long_as_graphs),  cmocka_unit_test(launching_while_capturing_nests),
+        cmocka_unit_test(hundred_launches_are_all_there),
+        cmocka_unit_test(built_by_hand_it_really_works),
+        cmocka_unit_test(cycles_and_strangers_are_refused),
+        cmocka_unit_test(edges_added_backwards_still_order),
+        cmocka_unit_test(updates_take_what_has_the_same_shape),
+        cmocka_unit_test(clones_are_their_own),
+        cmocka_unit_test(user_objects_live_as_long_as_graphs),
+        cmocka_unit_test(launching_while_capturing_nests),
+        cmocka_unit_test(conditions_keep_their_defaults),
+        cmocka_unit_test(children_are_numbered_in_the_executable),
+        cmocka_unit_test(tools_ids_are_those_of_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

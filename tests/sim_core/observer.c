@@ -178,7 +178,12 @@ static void graphs_tell_of_their_nodes(void **state)
     assert_int_equal(calls[1].domain, SIMGPU_DRIVER_API);
     assert_int_equal(calls[1].cbid, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch);
     OK(cudaStreamSynchronize(stream));
-    assert_int_equal(activity_count, 2);
+    assert_int_equal(activity_count, 3); /* the two and the launch as a whole */
+    assert_int_equal(activities[2].kind, SIMGPU_ACTIVITY_GRAPH);
+    assert_int_equal(activities[2].start_ns, activities[0].start_ns);
+    assert_int_equal(activities[2].end_ns, activities[1].end_ns);
+    assert_int_equal(activities[2].correlation_id, activities[0].correlation_id);
+    assert_int_equal(activities[2].graph_id, activities[0].graph_id);
     assert_int_equal(activities[0].graph_node_id, clone_id);
     assert_int_equal(activities[0].graph_id, clone_id >> 32);
     for (int i = 0; i < 2; i++) /* one launch, one correlation id */
