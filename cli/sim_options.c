@@ -104,6 +104,7 @@ static const struct sim_key keys[] = {
     {"power_mw",           takes_number,     0,       2e9,  "milliwatts"},
     {"temperature_c",      takes_number,     0,       200,  "degrees Celsius"},
     {"throttle_reasons",   takes_whole,      0,       511,  "a sum of NVML's bits, 0 to 511"},
+    {"devices",            takes_whole,      1,       8,    "a number of equal devices, 1 to 8"},
 };
 static const char *const paths[] = {"bf16", "fp16", "tf32", "fp32", "fp64", "fp8", "int8", "fp4"};
 static const struct sim_key peak = {PEAK_PREFIX "PATH", takes_number, 1, 1e21, "a positive number of FLOP/s"};

@@ -3,6 +3,7 @@
  * work out every expected number by hand. */
 #include "sim/core/device.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -38,7 +39,9 @@ static struct simgpu_device device = {
     .memory_bus_bits = 512,
     .l2_bytes = 48 << 20,
     .temperature_c = -1,
+    .devices = 1,
 };
+static int visible[SIMGPU_DEVICES_MOST], visible_count; /* boards by ordinal */
 static bool device_broken;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 
@@ -147,6 +150,15 @@ READ_AS(temperature_c, int, 0, 200)
 READ_AS(gemm_slowdown, double, 1, 1e9)
 READ_AS(graph_iterations, unsigned, 0, 1e6)
 
+static bool read_devices(const char *text)
+{
+    uint64_t count;
+    if (!read_whole(text, SIMGPU_DEVICES_MOST, &count) || !count)
+        return false;
+    device.devices = (int)count;
+    return true;
+}
+
 /* clang-format off */
 static const struct {
     const char *key;
@@ -176,6 +188,7 @@ static const struct {
     {"power_mw",           read_power_mw,         "milliwatts"},
     {"temperature_c",      read_temperature_c,    "degrees Celsius"},
     {"throttle_reasons",   read_throttle_reasons, "a sum of NVML's bits, 0 to 511"},
+    {"devices",            read_devices,          "a number of equal devices, 1 to 8"},
 };
 /* clang-format on */
 
@@ -259,11 +272,8 @@ static void read_line(const char *path, unsigned number, char *text)
         complain(path, number, key, expected);
 }
 
-static void load(void)
+static void load_file(const char *path)
 {
-    const char *path = getenv("SIMGPU_DEVICE");
-    if (!path || !*path)
-        return;
     FILE *file = fopen(path, "re");
     if (!file) {
         fprintf(stderr, "simgpu: SIMGPU_DEVICE: cannot read %s: %s\n", path, strerror(errno));
@@ -278,6 +288,120 @@ static void load(void)
     fclose(file);
     if (!device.peak[0].path[0])
         complain(path, 1, "flops_per_second", "at least one flops_per_second.PATH");
+}
+
+/* ---- how many, and which of them a process sees ---- */
+
+static void load_count(void)
+{
+    const char *text = getenv("SIMGPU_DEVICE_COUNT");
+    if (text && *text && !read_devices(text)) {
+        fprintf(stderr, "simgpu: SIMGPU_DEVICE_COUNT: \"%s\": expected a number of equal devices, 1 to 8\n", text);
+        device_broken = true;
+    }
+}
+
+/* A board by its number or by the beginning of its UUID, as CUDA_VISIBLE_DEVICES names it; negative: none such. */
+static int board_named(const char *name, size_t length)
+{
+    char text[SIMGPU_UUID_TEXT_BYTES], *end;
+    if (!length)
+        return -1;
+    if (isdigit((unsigned char)*name)) {
+        unsigned long number = strtoul(name, &end, 10);
+        return end == name + length && number < (unsigned long)device.devices ? (int)number : -1;
+    }
+    int found = -1;
+    for (int board = 0; length > 4 && board < device.devices; board++) {
+        simgpu_device_uuid_text(board, text);
+        if (length < sizeof text && !strncmp(text, name, length)) {
+            if (found >= 0)
+                return -1; /* the beginning of more than one */
+            found = board;
+        }
+    }
+    return found;
+}
+
+static bool is_visible(int board)
+{
+    for (int i = 0; i < visible_count; i++)
+        if (visible[i] == board)
+            return true;
+    return false;
+}
+
+/* CUDA programming guide, "CUDA Environment Variables": in the given order, up to the first that isn't there. */
+static void load_visible(void)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    if (!list) {
+        for (int board = 0; board < device.devices; board++)
+            visible[visible_count++] = board;
+        return;
+    }
+    for (;;) {
+        size_t length = strcspn(list, ",");
+        const char *name = list;
+        size_t name_length = length;
+        while (name_length && isspace((unsigned char)*name))
+            name++, name_length--;
+        while (name_length && isspace((unsigned char)name[name_length - 1]))
+            name_length--;
+        int board = board_named(name, name_length);
+        if (board < 0 || is_visible(board))
+            return;
+        visible[visible_count++] = board;
+        if (!list[length])
+            return;
+        list += length + 1;
+    }
+}
+
+static void load(void)
+{
+    const char *path = getenv("SIMGPU_DEVICE");
+    if (path && *path)
+        load_file(path);
+    load_count();
+    load_visible();
+}
+
+int simgpu_device_count(void)
+{
+    simgpu_device();
+    return visible_count;
+}
+
+int simgpu_device_board(int ordinal)
+{
+    simgpu_device();
+    return ordinal >= 0 && ordinal < visible_count ? visible[ordinal] : -1;
+}
+
+int simgpu_board_ordinal(int board)
+{
+    simgpu_device();
+    for (int i = 0; i < visible_count; i++)
+        if (visible[i] == board)
+            return i;
+    return -1;
+}
+
+void simgpu_device_uuid(int board, unsigned char uuid[16])
+{
+    memcpy(uuid, "simulated gpu 00", 16);
+    uuid[15] = (unsigned char)('0' + board);
+}
+
+void simgpu_device_uuid_text(int board, char text[SIMGPU_UUID_TEXT_BYTES])
+{
+    unsigned char u[16];
+    simgpu_device_uuid(board, u);
+    int used = snprintf(text, SIMGPU_UUID_TEXT_BYTES, "GPU-");
+    for (int i = 0; i < 16; i++)
+        used += snprintf(text + used, (size_t)(SIMGPU_UUID_TEXT_BYTES - used),
+                         i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", u[i]);
 }
 
 const struct simgpu_device *simgpu_device(void)

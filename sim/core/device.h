@@ -7,16 +7,23 @@
 
 /* SIMGPU_DEVICE names a file that isn't right; said on standard error. */
 SIMGPU_API bool simgpu_device_broken(void);
+/* Devices that the process sees, 0 to SIMGPU_DEVICES_MOST. A board is one of the machine's, of which CUDA_VISIBLE_DEVICES
+ * gives some to the process under ordinals; negative: no such device, or one that the process doesn't see. */
+SIMGPU_API int simgpu_device_count(void);
+SIMGPU_API int simgpu_device_board(int ordinal);
+SIMGPU_API int simgpu_board_ordinal(int board);
 /* Attributes by number, the driver's and the runtime's alike. False: no such attribute. */
-SIMGPU_API bool simgpu_device_attribute(int attribute, int *value);
-SIMGPU_API void simgpu_device_uuid(unsigned char uuid[16]);
+SIMGPU_API bool simgpu_device_attribute(int board, int attribute, int *value);
+SIMGPU_API void simgpu_device_uuid(int board, unsigned char uuid[16]);
+enum { SIMGPU_UUID_TEXT_BYTES = 41 };
+SIMGPU_API void simgpu_device_uuid_text(int board, char text[SIMGPU_UUID_TEXT_BYTES]); /* "GPU-..." */
 /* Blocks of THREADS threads and SHARED bytes that fit on a multiprocessor. */
 SIMGPU_API int simgpu_device_occupancy(unsigned threads, size_t shared_bytes);
 
-/* Contexts: the primary one and those made by hand; each thread has a current one. */
-SIMGPU_API void *simgpu_context_primary(void);
-SIMGPU_API bool simgpu_context_primary_active(void); /* made already */
-SIMGPU_API void *simgpu_context_create(void);
+/* Contexts: each device's primary one and those made by hand; each thread has a current one. Devices by ordinal. */
+SIMGPU_API void *simgpu_context_primary(int device);
+SIMGPU_API bool simgpu_context_primary_active(int device); /* made already */
+SIMGPU_API void *simgpu_context_create(int device);
 SIMGPU_API int simgpu_context_destroy(void *context);
 SIMGPU_API bool simgpu_context_valid(const void *context);
 SIMGPU_API void *simgpu_context_current(void);
@@ -24,6 +31,12 @@ SIMGPU_API int simgpu_context_set(void *context); /* NULL: none */
 SIMGPU_API int simgpu_context_push(void *context);
 SIMGPU_API int simgpu_context_pop(void **context);
 SIMGPU_API uint32_t simgpu_context_id(const void *context);
+/* Visits every context that the observer was told of, or would have been; the visitor may call the core. */
+SIMGPU_API void simgpu_context_each(void (*visit)(void *context));
+SIMGPU_API int simgpu_context_device(const void *context); /* negative: no such context */
+SIMGPU_API int simgpu_current_device(void);                /* of the thread's context; 0 without one */
+/* Lets the current context reach PEER's memory, or no more: CUresult. Nothing checks it but these calls. */
+SIMGPU_API int simgpu_context_peer(const void *peer, bool enable);
 
 /* True in a child forked from a process that had initialised the GPU: nothing works there. */
 SIMGPU_API bool simgpu_forked(void);

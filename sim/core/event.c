@@ -11,8 +11,11 @@ int simgpu_event_create(unsigned flags, struct simgpu_event **created)
         return SIMGPU_INVALID_VALUE;
     core_lock();
     struct simgpu_event *event = object_new(&core_events);
-    if (event)
+    const struct context *context = context_current();
+    if (event) {
         event->flags = flags;
+        event->device = context ? context->device : 0;
+    }
     core_unlock();
     if (!event)
         return SIMGPU_OUT_OF_MEMORY;
@@ -50,7 +53,8 @@ int simgpu_event_record(struct simgpu_event *event, struct simgpu_stream *stream
 {
     core_lock();
     int result = SIMGPU_INVALID_HANDLE;
-    if (object_valid(&core_events, event) && object_valid(&core_streams, stream)) {
+    bool known = object_valid(&core_events, event) && object_valid(&core_streams, stream);
+    if (known && event->device == stream->context->device) {
         if (stream->capture)
             result = record_captured(event, stream, flags);
         else if (!(result = capture_implicit(stream, true)))
@@ -118,7 +122,8 @@ int simgpu_event_elapsed(float *ms, struct simgpu_event *start, struct simgpu_ev
     int result = check(start);
     if (!result)
         result = check(end);
-    if (!result && (!start->recorded || !end->recorded || ((start->flags | end->flags) & SIMGPU_EVENT_NO_TIMING)))
+    if (!result && (!start->recorded || !end->recorded || start->device != end->device ||
+                    ((start->flags | end->flags) & SIMGPU_EVENT_NO_TIMING)))
         result = SIMGPU_INVALID_HANDLE;
     if (!result && (start->time_ns > timeline_now() || end->time_ns > timeline_now()))
         result = SIMGPU_NOT_READY;

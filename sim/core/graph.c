@@ -423,7 +423,12 @@ int simgpu_node_change(struct simgpu_node *node, const struct simgpu_work *work)
 {
     struct simgpu_work checked = *work, copy;
     core_lock();
-    int result = node_known(node) && node->work.type == work->type ? work_check(&checked) : SIMGPU_INVALID_VALUE;
+    int result = node_known(node) && node->work.type == work->type ? SIMGPU_SUCCESS : SIMGPU_INVALID_VALUE;
+    if (!result) { /* a node stays where it was made */
+        checked.device = node->work.device;
+        checked.context = node->work.context;
+        result = work_check(&checked);
+    }
     if (!result)
         result = work_copy(&copy, &checked);
     if (!result) {

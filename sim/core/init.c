@@ -10,6 +10,8 @@
 
 #define INJECTION_WAIT_S 1 /* others wait so long for the injection, which may itself wait for a thread of its own */
 
+enum { NO_DEVICE = 100 }; /* CUDA_ERROR_NO_DEVICE */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t injected = PTHREAD_COND_INITIALIZER;
 static enum { NOT_YET, INJECTING, READY } state;
@@ -80,6 +82,8 @@ static int first_init(void)
 {
     if (simgpu_device_broken())
         return SIMGPU_NOT_INITIALIZED;
+    if (!simgpu_device_count())
+        return NO_DEVICE;
     pthread_atfork(NULL, NULL, in_child);
     state = INJECTING;
     injecting_thread = pthread_self();

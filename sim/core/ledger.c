@@ -194,11 +194,17 @@ static void copy_fields(struct json_line *line, const struct simgpu_copy *copy)
 {
     field(line, "bytes", copy->width * copy->height * copy->depth);
     field(line, "copy_kind", (uint64_t)copy->kind);
+    if (copy->kind == 10) { /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
+        field(line, "from_device", (uint64_t)copy->from_device);
+        field(line, "to_device", (uint64_t)copy->to_device);
+    }
 }
 
 static void place_fields(struct json_line *line, const struct simgpu_work *work, const struct work_place *place,
                          uint32_t correlation)
 {
+    field(line, "device", (uint64_t)work->device);
+    field(line, "context", work->context);
     field(line, "stream", place->stream->id);
     field(line, "graph", place->graph_id);
     field(line, "node", place->node ? simgpu_node_id(place->node) : 0);

@@ -23,7 +23,7 @@ static void *tree;
 static struct free_block *free_small[CLASSES];
 static char *slab;
 static size_t slab_left;
-static uint64_t used_bytes, last_id;
+static uint64_t used_bytes[SIMGPU_DEVICES_MOST], last_id;
 
 static int compare(const void *left, const void *right)
 {
@@ -40,12 +40,12 @@ struct simgpu_memory *memory_find(const void *address, size_t size)
     return found ? *found : NULL;
 }
 
-struct simgpu_memory *memory_insert(void *base, size_t size, enum simgpu_memory_kind kind)
+struct simgpu_memory *memory_insert(int device, void *base, size_t size, enum simgpu_memory_kind kind)
 {
     struct simgpu_memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         return NULL;
-    *memory = (struct simgpu_memory){.base = base, .size = size, .kind = kind, .id = ++last_id};
+    *memory = (struct simgpu_memory){.base = base, .size = size, .kind = kind, .id = ++last_id, .device = device};
     struct simgpu_memory **kept = tsearch(memory, &tree, compare);
     if (kept && *kept == memory)
         return memory;
@@ -59,17 +59,23 @@ void memory_remove(struct simgpu_memory *memory)
     free(memory);
 }
 
-bool memory_charge(size_t size)
+bool memory_charge(int device, size_t size)
 {
-    if (size > simgpu_device()->memory_bytes || used_bytes > simgpu_device()->memory_bytes - size)
+    if (size > simgpu_device()->memory_bytes || used_bytes[device] > simgpu_device()->memory_bytes - size)
         return false;
-    used_bytes += size;
+    used_bytes[device] += size;
     return true;
 }
 
-void memory_refund(size_t size)
+void memory_refund(int device, size_t size)
 {
-    used_bytes -= size;
+    used_bytes[device] -= size;
+}
+
+int memory_device(void)
+{
+    const struct context *context = context_current();
+    return context ? context->device : 0;
 }
 
 static int class_of(size_t size)
@@ -132,17 +138,17 @@ static bool on_device(enum simgpu_memory_kind kind)
     return kind == SIMGPU_MEMORY_DEVICE || kind == SIMGPU_MEMORY_MANAGED;
 }
 
-int memory_allocate(enum simgpu_memory_kind kind, size_t size, unsigned flags, void *pool, void **address)
+int memory_allocate(int device, enum simgpu_memory_kind kind, size_t size, unsigned flags, void *pool, void **address)
 {
-    if (on_device(kind) && !memory_charge(charged(size)))
+    if (on_device(kind) && !memory_charge(device, charged(size)))
         return SIMGPU_OUT_OF_MEMORY;
     void *base = size > SMALL_LARGEST ? map(size) : small_block(class_of(size));
-    struct simgpu_memory *memory = base ? memory_insert(base, size, kind) : NULL;
+    struct simgpu_memory *memory = base ? memory_insert(device, base, size, kind) : NULL;
     if (!memory) {
         if (base)
             give_back(base, size);
         if (on_device(kind))
-            memory_refund(charged(size));
+            memory_refund(device, charged(size));
         return SIMGPU_OUT_OF_MEMORY;
     }
     memory->flags = flags;
@@ -154,7 +160,7 @@ int memory_allocate(enum simgpu_memory_kind kind, size_t size, unsigned flags, v
 int simgpu_memory_allocate(enum simgpu_memory_kind kind, size_t size, unsigned flags, void *pool, void **address)
 {
     core_lock();
-    int result = memory_allocate(kind, size, flags, pool, address);
+    int result = memory_allocate(memory_device(), kind, size, flags, pool, address);
     core_unlock();
     return result;
 }
@@ -168,7 +174,7 @@ int simgpu_memory_free(enum simgpu_memory_kind kind, void *address)
     if (ours) {
         size_t size = memory->size;
         if (on_device(memory->kind))
-            memory_refund(charged(size));
+            memory_refund(memory->device, charged(size));
         if (memory->pool)
             pool_freed(memory->pool, size);
         memory_remove(memory);
@@ -187,7 +193,7 @@ int simgpu_memory_register(void *address, size_t size, unsigned flags)
     struct simgpu_memory *memory = NULL;
     if (memory_find(address, size))
         result = SIMGPU_HOST_MEMORY_ALREADY_REGISTERED;
-    else if (!(memory = memory_insert(address, size, SIMGPU_MEMORY_REGISTERED)))
+    else if (!(memory = memory_insert(memory_device(), address, size, SIMGPU_MEMORY_REGISTERED)))
         result = SIMGPU_OUT_OF_MEMORY;
     else
         memory->flags = flags;
@@ -216,10 +222,10 @@ bool simgpu_memory_find(const void *address, struct simgpu_memory *found)
     return memory != NULL;
 }
 
-void simgpu_memory_info(size_t *free_bytes, size_t *total_bytes)
+void simgpu_memory_info(int device, size_t *free_bytes, size_t *total_bytes)
 {
     core_lock();
     *total_bytes = simgpu_device()->memory_bytes;
-    *free_bytes = *total_bytes - used_bytes;
+    *free_bytes = *total_bytes - (device >= 0 ? used_bytes[device] : 0);
     core_unlock();
 }

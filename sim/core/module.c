@@ -283,7 +283,7 @@ static int module_variable(struct simgpu_module *module, const char *name, struc
         return SIMGPU_NOT_FOUND;
     struct module_variable *variable = calloc(1, sizeof *variable);
     if (!variable || !(variable->name = strdup(name)) ||
-        memory_allocate(SIMGPU_MEMORY_DEVICE, symbol->size, 0, NULL, &variable->address)) {
+        memory_allocate(memory_device(), SIMGPU_MEMORY_DEVICE, symbol->size, 0, NULL, &variable->address)) {
         if (variable)
             free(variable->name);
         free(variable);

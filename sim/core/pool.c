@@ -5,68 +5,78 @@
 struct simgpu_pool {
     struct object object;
     uint64_t used, used_high, reserved_high, threshold, most_bytes;
+    int device;   /* ordinal */
     int reuse[3]; /* follow event dependencies, opportunistic, internal dependencies */
 };
 
 enum { REUSE_FIRST = 1, RELEASE_THRESHOLD = 4, RESERVED = 5, RESERVED_HIGH = 6, USED = 7, USED_HIGH = 8 };
 
 static struct object_pool pools = OBJECT_POOL(simgpu_pool);
-static struct simgpu_pool *first, *current;
+static struct simgpu_pool *first[SIMGPU_DEVICES_MOST], *current[SIMGPU_DEVICES_MOST];
 
-static struct simgpu_pool *make(size_t most_bytes)
+static struct simgpu_pool *make(int device, size_t most_bytes)
 {
     struct simgpu_pool *pool = object_new(&pools);
     if (!pool)
         return NULL;
+    pool->device = device;
     pool->most_bytes = most_bytes;
     for (int i = 0; i < 3; i++)
         pool->reuse[i] = 1;
     return pool;
 }
 
-struct simgpu_pool *simgpu_pool_default(void)
+struct simgpu_pool *simgpu_pool_default(int device)
 {
     core_lock();
-    if (!first)
-        first = make(0);
+    if (!first[device])
+        first[device] = make(device, 0);
     core_unlock();
-    return first;
+    return first[device];
 }
 
-struct simgpu_pool *simgpu_pool_current(void)
+struct simgpu_pool *simgpu_pool_current(int device)
 {
-    struct simgpu_pool *fallback = simgpu_pool_default();
+    struct simgpu_pool *fallback = simgpu_pool_default(device);
     core_lock();
-    struct simgpu_pool *pool = current ? current : fallback;
+    struct simgpu_pool *pool = current[device] ? current[device] : fallback;
     core_unlock();
     return pool;
 }
 
-int simgpu_pool_make_current(struct simgpu_pool *pool)
+int simgpu_pool_make_current(int device, struct simgpu_pool *pool)
 {
     core_lock();
-    bool known = object_valid(&pools, pool);
+    bool known = object_valid(&pools, pool) && pool->device == device;
     if (known)
-        current = pool;
+        current[device] = pool;
     core_unlock();
     return known ? SIMGPU_SUCCESS : SIMGPU_INVALID_VALUE;
 }
 
-struct simgpu_pool *simgpu_pool_create(size_t most_bytes)
+struct simgpu_pool *simgpu_pool_create(int device, size_t most_bytes)
 {
     core_lock();
-    struct simgpu_pool *pool = make(most_bytes);
+    struct simgpu_pool *pool = make(device, most_bytes);
     core_unlock();
     return pool;
+}
+
+int simgpu_pool_device(struct simgpu_pool *pool)
+{
+    core_lock();
+    int device = object_valid(&pools, pool) ? pool->device : -1;
+    core_unlock();
+    return device;
 }
 
 int simgpu_pool_destroy(struct simgpu_pool *pool)
 {
     core_lock();
-    bool known = object_valid(&pools, pool) && pool != first;
+    bool known = object_valid(&pools, pool) && pool != first[pool->device];
     if (known) {
-        if (current == pool)
-            current = NULL;
+        if (current[pool->device] == pool)
+            current[pool->device] = NULL;
         object_free(&pools, pool);
     }
     core_unlock();
@@ -79,7 +89,8 @@ int simgpu_pool_allocate(struct simgpu_pool *pool, size_t size, void **address)
     int result = SIMGPU_INVALID_VALUE;
     if (object_valid(&pools, pool)) {
         bool fits = !pool->most_bytes || (size <= pool->most_bytes && pool->used <= pool->most_bytes - size);
-        result = fits ? memory_allocate(SIMGPU_MEMORY_DEVICE, size, 0, pool, address) : SIMGPU_OUT_OF_MEMORY;
+        result =
+            fits ? memory_allocate(pool->device, SIMGPU_MEMORY_DEVICE, size, 0, pool, address) : SIMGPU_OUT_OF_MEMORY;
     }
     if (!result) {
         pool->used += size;

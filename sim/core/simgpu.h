@@ -82,7 +82,9 @@ struct simgpu_device {
     int power_mw, temperature_c;               /* what NVML reads; negative: it can't */
     uint64_t throttle_reasons;                 /* what NVML reads: nvmlClocksThrottleReasons bits */
     int memory_bus_bits, l2_bytes;             /* attributes; the memory clock follows from bus and bandwidth */
+    int devices;                               /* 1; so many equal ones are in the machine */
 };
+enum { SIMGPU_DEVICES_MOST = 8 };
 SIMGPU_API const struct simgpu_device *simgpu_device(void);
 SIMGPU_API double simgpu_peak_flops(const char *path); /* 0: the device has no such path */
 
@@ -184,8 +186,9 @@ struct simgpu_activity {
     const char *name;                       /* lives as long as the process */
     struct simgpu_dims dims;
     uint64_t bytes;
-    int copy_kind; /* CUpti_ActivityMemcpyKind */
-    int value;     /* memset */
+    int copy_kind;                                             /* CUpti_ActivityMemcpyKind */
+    uint32_t from_device, from_context, to_device, to_context; /* of a copy between devices, whose kind is 10 */
+    int value;                                                 /* memset */
     int registers;
     size_t static_shared_bytes;
 };

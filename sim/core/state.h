@@ -54,6 +54,22 @@ struct simgpu_exec {
     uint64_t flags;
 };
 
+/* ---- contexts ---- */
+
+struct context {
+    struct object object;
+    uint32_t id;
+    int device; /* ordinal */
+    bool primary;
+    bool told;      /* of a primary one: the observer was */
+    unsigned peers; /* a bit for each device whose memory it may reach */
+    struct simgpu_stream *legacy;
+    uint64_t legacy_tail_ns, blocking_tail_ns, last_end_ns; /* of its own streams */
+};
+/* The thread's; without one the first device's primary one, which programs needn't have asked for. NULL: out of memory. */
+struct context *context_current(void);
+uint32_t context_primary_id(int device); /* 0: not made yet */
+
 /* ---- streams, events, captures ---- */
 
 struct capture {
@@ -71,7 +87,9 @@ struct simgpu_stream {
     uint32_t id;
     unsigned flags;
     int priority;
-    bool legacy;
+    bool legacy, is_default; /* legacy: the context's default one; is_default: that, or a thread's */
+    struct context *context;
+    struct simgpu_stream *next_of_thread;
     uint64_t tail_ns, ticket;
     struct capture *capture;
     struct node_set frontier; /* while capturing: what the next node depends on */
@@ -80,6 +98,7 @@ struct simgpu_stream {
 struct simgpu_event {
     struct object object;
     unsigned flags;
+    int device; /* ordinal */
     bool recorded;
     uint64_t time_ns, ticket, capture_id;
     struct node_set nodes; /* recorded in a capture */
@@ -116,7 +135,6 @@ uint64_t timeline_now(void);             /* the later of the wall clock and what
 void timeline_reached(uint64_t time_ns); /* the host has waited for it */
 uint64_t timeline_ready(const struct simgpu_stream *stream); /* when new work of the stream can start */
 void timeline_occupy(struct simgpu_stream *stream, uint64_t end_ns);
-uint64_t timeline_last(void); /* end of all work so far */
 void timeline_add(const struct simgpu_activity *activity);
 void timeline_sleep_until(uint64_t time_ns); /* real clock only; lock not held */
 
@@ -153,6 +171,7 @@ struct capture *capture_by_id(uint64_t id);
 int capture_wait(struct simgpu_stream *stream, struct simgpu_event *event, unsigned flags);
 void event_mark(struct simgpu_event *event, uint64_t time_ns, uint64_t ticket);
 void capture_stream_gone(struct simgpu_stream *stream);
+void streams_of_context_gone(const struct context *context);
 
 /* ---- graphs ---- */
 

@@ -7,30 +7,52 @@
 struct object_pool core_streams = OBJECT_POOL(simgpu_stream);
 
 static uint32_t last_id;
-static struct simgpu_stream *legacy;
-static __thread struct simgpu_stream *per_thread;
+static __thread struct simgpu_stream *per_thread; /* one a context */
 
-static struct simgpu_stream *make(unsigned flags, int priority)
+static struct simgpu_stream *make(struct context *context, unsigned flags, int priority)
 {
-    struct simgpu_stream *stream = object_new(&core_streams);
+    struct simgpu_stream *stream = context ? object_new(&core_streams) : NULL;
     if (!stream)
         return NULL;
+    stream->context = context;
     stream->id = ++last_id;
     stream->flags = flags;
     stream->priority = priority;
     return stream;
 }
 
+static struct simgpu_stream *make_default(struct context *context, bool legacy)
+{
+    struct simgpu_stream *stream = make(context, 0, 0);
+    if (stream) {
+        stream->legacy = legacy;
+        stream->is_default = true;
+    }
+    return stream;
+}
+
+static struct simgpu_stream *stream_of_thread(struct context *context)
+{
+    for (struct simgpu_stream *stream = per_thread; stream; stream = stream->next_of_thread)
+        if (stream->context == context)
+            return stream;
+    struct simgpu_stream *stream = make_default(context, false);
+    if (stream) {
+        stream->next_of_thread = per_thread;
+        per_thread = stream;
+    }
+    return stream;
+}
+
 /* A thread's default stream stays when the thread ends: its work may not be over. */
 static struct simgpu_stream *default_stream(bool of_thread)
 {
-    struct simgpu_stream **kept = of_thread ? &per_thread : &legacy;
-    if (!*kept) {
-        *kept = make(0, 0);
-        if (*kept)
-            (*kept)->legacy = !of_thread;
-    }
-    return *kept;
+    struct context *context = context_current();
+    if (of_thread || !context)
+        return stream_of_thread(context);
+    if (!context->legacy)
+        context->legacy = make_default(context, true);
+    return context->legacy;
 }
 
 struct simgpu_stream *simgpu_stream_of(void *handle, int per_thread_default)
@@ -66,7 +88,7 @@ int simgpu_stream_create(unsigned flags, int priority, struct simgpu_stream **cr
     if (priority < SIMGPU_PRIORITY_GREATEST)
         priority = SIMGPU_PRIORITY_GREATEST;
     core_lock();
-    struct simgpu_stream *stream = make(flags, priority);
+    struct simgpu_stream *stream = make(context_current(), flags, priority);
     core_unlock();
     if (!stream)
         return SIMGPU_OUT_OF_MEMORY;
@@ -78,7 +100,7 @@ int simgpu_stream_create(unsigned flags, int priority, struct simgpu_stream **cr
 int simgpu_stream_destroy(struct simgpu_stream *stream)
 {
     core_lock();
-    bool ours = object_valid(&core_streams, stream) && stream != legacy && stream != per_thread;
+    bool ours = object_valid(&core_streams, stream) && !stream->is_default;
     core_unlock();
     if (!ours)
         return SIMGPU_INVALID_HANDLE;
@@ -92,6 +114,30 @@ int simgpu_stream_destroy(struct simgpu_stream *stream)
     }
     core_unlock();
     return ours ? SIMGPU_SUCCESS : SIMGPU_INVALID_HANDLE;
+}
+
+void *simgpu_stream_context(struct simgpu_stream *stream)
+{
+    core_lock();
+    void *context = object_valid(&core_streams, stream) ? stream->context : NULL;
+    core_unlock();
+    return context;
+}
+
+static bool leave_context(void *object, void *context)
+{
+    struct simgpu_stream *stream = object;
+    if (stream->context == context && !stream->is_default) {
+        capture_stream_gone(stream);
+        node_set_clear(&stream->frontier);
+        object_free(&core_streams, stream);
+    }
+    return true;
+}
+
+void streams_of_context_gone(const struct context *context)
+{
+    object_each(&core_streams, leave_context, (void *)context);
 }
 
 int simgpu_stream_get(struct simgpu_stream *stream, unsigned *flags, int *priority, uint32_t *id)
@@ -162,7 +208,8 @@ int simgpu_stream_query(struct simgpu_stream *stream)
 int simgpu_synchronize(void)
 {
     core_lock();
-    uint64_t end = timeline_last();
+    const struct context *context = context_current();
+    uint64_t end = context ? context->last_end_ns : 0;
     timeline_reached(end);
     core_unlock();
     timeline_sleep_until(end);

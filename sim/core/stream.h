@@ -16,7 +16,9 @@ SIMGPU_API int simgpu_stream_settle(struct simgpu_stream *stream);
 SIMGPU_API int simgpu_stream_query(struct simgpu_stream *stream);
 SIMGPU_API int simgpu_stream_wait(struct simgpu_stream *stream, struct simgpu_event *event, unsigned flags);
 SIMGPU_API int simgpu_stream_get(struct simgpu_stream *stream, unsigned *flags, int *priority, uint32_t *id);
-SIMGPU_API int simgpu_synchronize(void); /* everything */
+/* Everything of the thread's context. */
+SIMGPU_API int simgpu_synchronize(void);
+SIMGPU_API void *simgpu_stream_context(struct simgpu_stream *stream); /* NULL: no such stream */
 #define SIMGPU_PRIORITY_GREATEST (-5)
 
 #define SIMGPU_EVENT_NO_TIMING 2u

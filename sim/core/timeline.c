@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device's timeline: when work of a stream can start (streams run side by side; the legacy stream and the blocking
+/* The timeline: when work of a stream can start (streams run side by side; a context's legacy stream and its blocking
  * ones wait for each other), and the activities that wait to be told to the observer. */
 #include "sim/core/state.h"
 
@@ -8,7 +8,6 @@
 
 #define STREAM_NON_BLOCKING 1u
 
-static uint64_t legacy_tail, blocking_tail, last_end;
 static struct simgpu_activity *pending;
 static size_t pending_count, pending_capacity;
 static unsigned deliveries; /* threads that are telling of what they took */
@@ -23,23 +22,19 @@ uint64_t timeline_ready(const struct simgpu_stream *stream)
 {
     uint64_t ready = later(timeline_now(), stream->tail_ns);
     if (stream->legacy)
-        return later(ready, blocking_tail);
-    return stream->flags & STREAM_NON_BLOCKING ? ready : later(ready, legacy_tail);
+        return later(ready, stream->context->blocking_tail_ns);
+    return stream->flags & STREAM_NON_BLOCKING ? ready : later(ready, stream->context->legacy_tail_ns);
 }
 
 void timeline_occupy(struct simgpu_stream *stream, uint64_t end_ns)
 {
+    struct context *context = stream->context;
     stream->tail_ns = later(stream->tail_ns, end_ns);
-    last_end = later(last_end, end_ns);
+    context->last_end_ns = later(context->last_end_ns, end_ns);
     if (stream->legacy)
-        legacy_tail = later(legacy_tail, end_ns);
+        context->legacy_tail_ns = later(context->legacy_tail_ns, end_ns);
     else if (!(stream->flags & STREAM_NON_BLOCKING))
-        blocking_tail = later(blocking_tail, end_ns);
-}
-
-uint64_t timeline_last(void)
-{
-    return last_end;
+        context->blocking_tail_ns = later(context->blocking_tail_ns, end_ns);
 }
 
 void timeline_add(const struct simgpu_activity *activity)

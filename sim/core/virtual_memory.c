@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address ranges and physical memory apart: a range is reserved without access, physical memory is part of a memory
  * file, and mapping joins them, so that two mappings of one handle really alias. */
+#include "sim/core/device.h"
 #include "sim/core/memory_state.h"
 
 #include <fcntl.h>
@@ -13,6 +14,7 @@ struct physical {
     off_t offset; /* in the one memory file */
     size_t size;
     unsigned references;
+    int device; /* ordinal */
 };
 
 struct range {
@@ -93,24 +95,25 @@ int simgpu_range_free(void *address, size_t size)
     return range ? SIMGPU_SUCCESS : SIMGPU_INVALID_VALUE;
 }
 
-int simgpu_physical_create(size_t size, unsigned long long *handle)
+int simgpu_physical_create(int device, size_t size, unsigned long long *handle)
 {
-    if (!size || !aligned(size))
+    if (!size || !aligned(size) || simgpu_device_board(device) < 0)
         return SIMGPU_INVALID_VALUE;
     int result = SIMGPU_OUT_OF_MEMORY;
     core_lock();
-    if (memory_charge(size)) {
+    if (memory_charge(device, size)) {
         struct physical *physical = object_new(&physicals);
         if (physical && extend_file(size)) {
             physical->offset = file_size - (off_t)size;
             physical->size = size;
+            physical->device = device;
             physical->references = 1;
             *handle = (unsigned long long)(uintptr_t)physical;
             result = SIMGPU_SUCCESS;
         } else {
             if (physical)
                 object_free(&physicals, physical);
-            memory_refund(size);
+            memory_refund(device, size);
         }
     }
     core_unlock();
@@ -122,7 +125,7 @@ static void drop(struct physical *physical)
     if (--physical->references)
         return;
     fallocate(memory_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, physical->offset, (off_t)physical->size);
-    memory_refund(physical->size);
+    memory_refund(physical->device, physical->size);
     object_free(&physicals, physical);
 }
 
@@ -176,7 +179,7 @@ static int map_locked(char *base, size_t size, size_t offset, struct physical *p
     /* Readable at once: the core checks pointers by its table, not by faults. */
     if (mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory_file,
              physical->offset + (off_t)offset) == MAP_FAILED ||
-        !memory_insert(base, size, SIMGPU_MEMORY_MAPPED)) {
+        !memory_insert(physical->device, base, size, SIMGPU_MEMORY_MAPPED)) {
         free(mapping);
         return SIMGPU_OUT_OF_MEMORY;
     }

@@ -8,12 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINK_BYTES_PER_SECOND 25e9 /* between host and device: a 16-lane fourth-generation PCIe link, in practice */
+/* Between host and device, and between devices: a 16-lane fourth-generation PCIe link, in practice. */
+#define LINK_BYTES_PER_SECOND 25e9
 #define COPY_STARTUP_NS       1000
 #define HOST_CALL_NS          1000
 
 /* CUpti_ActivityMemcpyKind */
-enum { COPY_HOST_TO_DEVICE = 1, COPY_DEVICE_TO_HOST = 2, COPY_DEVICE_TO_DEVICE = 8, COPY_HOST_TO_HOST = 9 };
+enum {
+    COPY_HOST_TO_DEVICE = 1,
+    COPY_DEVICE_TO_HOST = 2,
+    COPY_DEVICE_TO_DEVICE = 8,
+    COPY_HOST_TO_HOST = 9,
+    COPY_PEER_TO_PEER = 10
+};
 /* cudaMemcpyKind, which callers give */
 enum { ASK_HOST_TO_HOST, ASK_HOST_TO_DEVICE, ASK_DEVICE_TO_HOST, ASK_DEVICE_TO_DEVICE, ASK_DEFAULT };
 
@@ -24,56 +31,85 @@ static size_t extent(size_t width, size_t height, size_t depth, size_t pitch, si
     return width && height && depth ? (depth - 1) * slice + (height - 1) * pitch + width : 0;
 }
 
-/* False: the bytes run out of an allocation. DEVICE: the pointer is one the device owns or maps. */
-static bool check_bytes(const void *address, size_t size, bool *device, bool *known)
+/* One end of a copy or fill. */
+struct place_of_bytes {
+    bool known;
+    bool device; /* the pointer is one that a device owns or maps */
+    int owner;   /* ordinal of the device that the bytes are on; negative: on none, or where they are used */
+};
+
+/* False: the bytes run out of an allocation. */
+static bool check_bytes(const void *address, size_t size, struct place_of_bytes *place)
 {
     const struct simgpu_memory *memory = memory_find(address, 1);
-    *known = memory != NULL;
-    *device = memory && memory->kind >= SIMGPU_MEMORY_DEVICE;
-    return !*device || size <= (size_t)(memory->base + memory->size - (const char *)address);
+    place->known = memory != NULL;
+    place->device = memory && memory->kind >= SIMGPU_MEMORY_DEVICE;
+    place->owner = place->device && memory->kind != SIMGPU_MEMORY_MANAGED ? memory->device : -1;
+    return !place->device || size <= (size_t)(memory->base + memory->size - (const char *)address);
+}
+
+static int kind_of_copy(const struct place_of_bytes *to, const struct place_of_bytes *from)
+{
+    if (!from->device)
+        return to->device ? COPY_HOST_TO_DEVICE : COPY_HOST_TO_HOST;
+    if (!to->device)
+        return COPY_DEVICE_TO_HOST;
+    bool peers = to->owner >= 0 && from->owner >= 0 && to->owner != from->owner;
+    return peers ? COPY_PEER_TO_PEER : COPY_DEVICE_TO_DEVICE;
 }
 
 static int check_copy(struct simgpu_copy *copy)
 {
     size_t to_bytes = extent(copy->width, copy->height, copy->depth, copy->to_pitch, copy->to_slice);
     size_t from_bytes = extent(copy->width, copy->height, copy->depth, copy->from_pitch, copy->from_slice);
-    bool to_device, from_device, to_known, from_known;
+    struct place_of_bytes to, from;
     if (!to_bytes) {
         copy->kind = COPY_HOST_TO_HOST;
         return SIMGPU_SUCCESS;
     }
     if (!copy->to || !copy->from || copy->kind < ASK_HOST_TO_HOST || copy->kind > ASK_DEFAULT ||
         (copy->height > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch)) ||
-        !check_bytes(copy->to, to_bytes, &to_device, &to_known) ||
-        !check_bytes(copy->from, from_bytes, &from_device, &from_known))
+        !check_bytes(copy->to, to_bytes, &to) || !check_bytes(copy->from, from_bytes, &from))
         return SIMGPU_INVALID_VALUE;
     bool wants_to = copy->kind == ASK_HOST_TO_DEVICE || copy->kind == ASK_DEVICE_TO_DEVICE;
     bool wants_from = copy->kind == ASK_DEVICE_TO_HOST || copy->kind == ASK_DEVICE_TO_DEVICE;
-    if ((wants_to && !to_known) || (wants_from && !from_known))
+    if ((wants_to && !to.known) || (wants_from && !from.known))
         return SIMGPU_INVALID_VALUE;
-    copy->kind = from_device ? to_device ? COPY_DEVICE_TO_DEVICE : COPY_DEVICE_TO_HOST
-                 : to_device ? COPY_HOST_TO_DEVICE
-                             : COPY_HOST_TO_HOST;
+    copy->kind = kind_of_copy(&to, &from);
+    copy->to_device = to.owner;
+    copy->from_device = from.owner;
     return SIMGPU_SUCCESS;
 }
 
 static int check_fill(const struct simgpu_fill *fill)
 {
-    bool device, known;
+    struct place_of_bytes place;
     size_t row = fill->width * fill->element;
     size_t bytes = extent(row, fill->height, 1, fill->pitch, 0);
     if (fill->element != 1 && fill->element != 2 && fill->element != 4)
         return SIMGPU_INVALID_VALUE;
     if (!bytes)
         return SIMGPU_SUCCESS;
-    if (!fill->to || !check_bytes(fill->to, bytes, &device, &known) || !known ||
-        (fill->height > 1 && row > fill->pitch))
+    if (!fill->to || !check_bytes(fill->to, bytes, &place) || !place.known || (fill->height > 1 && row > fill->pitch))
         return SIMGPU_INVALID_VALUE;
     return SIMGPU_SUCCESS;
 }
 
+/* What stands for itself, as a graph's node that is built by hand, belongs to the thread's context. */
+static bool belongs(struct simgpu_work *work)
+{
+    const struct context *context = work->context ? NULL : context_current();
+    if (context) {
+        work->device = context->device;
+        work->context = context->id;
+    }
+    return work->context != 0;
+}
+
 int work_check(struct simgpu_work *work)
 {
+    if (!belongs(work))
+        return SIMGPU_OUT_OF_MEMORY;
     switch (work->type) {
     case SIMGPU_WORK_KERNEL:
         return kernel_check(&work->kernel);
@@ -272,8 +308,8 @@ void work_release(struct simgpu_work *work)
 static void tell(const struct simgpu_work *work, const struct work_place *place, uint32_t correlation)
 {
     struct simgpu_activity activity = {.correlation_id = correlation,
-                                       .device = 0,
-                                       .context = 1,
+                                       .device = (uint32_t)work->device,
+                                       .context = work->context,
                                        .stream = place->stream->id,
                                        .graph_id = place->graph_id,
                                        .graph_node_id = place->node ? simgpu_node_id(place->node) : 0,
@@ -291,6 +327,12 @@ static void tell(const struct simgpu_work *work, const struct work_place *place,
         activity.kind = SIMGPU_ACTIVITY_MEMCPY;
         activity.bytes = copy_bytes(&work->copy);
         activity.copy_kind = work->copy.kind;
+        if (work->copy.kind == COPY_PEER_TO_PEER) {
+            activity.from_device = (uint32_t)work->copy.from_device;
+            activity.from_context = context_primary_id(work->copy.from_device);
+            activity.to_device = (uint32_t)work->copy.to_device;
+            activity.to_context = context_primary_id(work->copy.to_device);
+        }
     } else if (work->type == SIMGPU_WORK_FILL) {
         activity.kind = SIMGPU_ACTIVITY_MEMSET;
         activity.bytes = fill_bytes(&work->fill);
@@ -352,13 +394,26 @@ int work_run(const struct simgpu_work *work, const struct work_place *place)
     return result;
 }
 
+/* A stream's work is its context's. Kernels go to streams of the current device alone, as the real ones do. */
+static int place_work(struct simgpu_work *work, const struct simgpu_stream *stream)
+{
+    if (!object_valid(&core_streams, stream))
+        return SIMGPU_INVALID_HANDLE;
+    work->device = stream->context->device;
+    work->context = stream->context->id;
+    bool elsewhere = simgpu_context_current() && context_current()->device != work->device;
+    return work->type == SIMGPU_WORK_KERNEL && elsewhere ? SIMGPU_INVALID_HANDLE : SIMGPU_SUCCESS;
+}
+
 int simgpu_enqueue(struct simgpu_stream *stream, const struct simgpu_work *asked)
 {
     struct simgpu_work work = *asked;
     bool perform = false;
     work.call = work.call ? work.call : ledger_current_call();
     core_lock();
-    int result = object_valid(&core_streams, stream) ? work_check(&work) : SIMGPU_INVALID_HANDLE;
+    int result = place_work(&work, stream);
+    if (!result)
+        result = work_check(&work);
     if (!result && stream->capture) {
         result = capture_add(stream, &work, NULL);
     } else if (!result && !(result = capture_implicit(stream, true))) {

@@ -23,7 +23,8 @@ struct simgpu_copy {
     const void *from;
     size_t width, height, depth;
     size_t to_pitch, from_pitch, to_slice, from_slice;
-    int kind; /* CUpti_ActivityMemcpyKind, filled in by the core */
+    int kind;                   /* CUpti_ActivityMemcpyKind, filled in by the core */
+    int to_device, from_device; /* ordinals, likewise; they differ in a copy between devices alone */
 };
 
 struct simgpu_fill {
@@ -69,6 +70,8 @@ struct simgpu_event;
 struct simgpu_work {
     enum simgpu_work_type type;
     uint64_t call; /* the ledger's library call that asked for it; 0: none */
+    int device;    /* ordinal, and the id of the context on it: filled in by the core, context 0 before */
+    uint32_t context;
     union {
         struct simgpu_kernel_launch kernel;
         struct simgpu_copy copy;

@@ -105,7 +105,7 @@ cudaError_t runtime_cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *asked, cud
 
 cudaError_t runtime_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t count)
 {
-    if (to_device || from_device)
+    if (simgpu_device_board(to_device) < 0 || simgpu_device_board(from_device) < 0)
         return cudaErrorInvalidDevice;
     return runtime_cudaMemcpy(to, from, count, cudaMemcpyDeviceToDevice);
 }
@@ -113,7 +113,7 @@ cudaError_t runtime_cudaMemcpyPeer(void *to, int to_device, const void *from, in
 cudaError_t runtime_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t count,
                                         cudaStream_t stream)
 {
-    if (to_device || from_device)
+    if (simgpu_device_board(to_device) < 0 || simgpu_device_board(from_device) < 0)
         return cudaErrorInvalidDevice;
     return runtime_cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToDevice, stream);
 }

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one device: count, properties, attributes, limits, synchronising. */
+/* Devices: count, properties, attributes, limits, peers, synchronising. */
 #include "sim/cudart/runtime.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static unsigned device_flags;
+static unsigned device_flags[SIMGPU_DEVICES_MOST];
+
+static bool is_device(int device)
+{
+    return simgpu_device_board(device) >= 0;
+}
 
 cudaError_t runtime_cudaGetDeviceCount(int *count)
 {
     if (!count)
         return cudaErrorInvalidValue;
-    *count = 1;
+    *count = simgpu_device_count();
     return cudaSuccess;
 }
 
@@ -19,20 +24,23 @@ cudaError_t runtime_cudaGetDevice(int *device)
 {
     if (!device)
         return cudaErrorInvalidValue;
-    *device = 0;
+    *device = simgpu_current_device();
     return cudaSuccess;
 }
 
+/* Makes the device's primary context, as since CUDA 12. */
 cudaError_t runtime_cudaSetDevice(int device)
 {
-    return device ? cudaErrorInvalidDevice : cudaSuccess;
+    return is_device(device) ? (cudaError_t)simgpu_context_set(simgpu_context_primary(device)) : cudaErrorInvalidDevice;
 }
 
 cudaError_t runtime_cudaInitDevice(int device, unsigned int flags_of_device, unsigned int flags)
 {
+    if (!is_device(device))
+        return cudaErrorInvalidDevice;
     if (flags & cudaInitDeviceFlagsAreValid)
-        device_flags = flags_of_device;
-    return device ? cudaErrorInvalidDevice : cudaSuccess;
+        device_flags[device] = flags_of_device;
+    return simgpu_context_primary(device) ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t runtime_cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
@@ -44,14 +52,14 @@ cudaError_t runtime_cudaChooseDevice(int *device, const struct cudaDeviceProp *w
 cudaError_t runtime_cudaSetValidDevices(int *devices, int count)
 {
     for (int i = 0; i < count; i++)
-        if (devices[i])
+        if (!is_device(devices[i]))
             return cudaErrorInvalidDevice;
     return cudaSuccess;
 }
 
 cudaError_t runtime_cudaSetDeviceFlags(unsigned int flags)
 {
-    device_flags = flags;
+    device_flags[simgpu_current_device()] = flags;
     return cudaSuccess;
 }
 
@@ -59,22 +67,29 @@ cudaError_t runtime_cudaGetDeviceFlags(unsigned int *flags)
 {
     if (!flags)
         return cudaErrorInvalidValue;
-    *flags = device_flags;
+    *flags = device_flags[simgpu_current_device()];
     return cudaSuccess;
 }
 
 cudaError_t runtime_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
-    if (device)
+    if (!is_device(device))
         return cudaErrorInvalidDevice;
-    return value && simgpu_device_attribute((int)attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+    return value && simgpu_device_attribute(simgpu_device_board(device), (int)attribute, value) ? cudaSuccess
+                                                                                                : cudaErrorInvalidValue;
 }
 
-static int attribute(enum cudaDeviceAttr which)
+static int attribute_of(int device, enum cudaDeviceAttr which)
 {
     int value = 0;
-    simgpu_device_attribute((int)which, &value);
+    simgpu_device_attribute(simgpu_device_board(device), (int)which, &value);
     return value;
+}
+
+/* One that all devices have alike. */
+static int attribute(enum cudaDeviceAttr which)
+{
+    return attribute_of(0, which);
 }
 
 static void set_sizes(struct cudaDeviceProp *p)
@@ -135,14 +150,14 @@ static cudaError_t describe(struct cudaDeviceProp *properties, int device)
 {
     if (!properties)
         return cudaErrorInvalidValue;
-    if (device)
+    if (!is_device(device))
         return cudaErrorInvalidDevice;
     memset(properties, 0, sizeof *properties);
     snprintf(properties->name, sizeof properties->name, "%s", simgpu_device()->name);
-    simgpu_device_uuid((unsigned char *)properties->uuid.bytes);
+    simgpu_device_uuid(simgpu_device_board(device), (unsigned char *)properties->uuid.bytes);
     properties->major = simgpu_device()->compute_major;
     properties->minor = simgpu_device()->compute_minor;
-    properties->pciBusID = attribute(cudaDevAttrPciBusId);
+    properties->pciBusID = attribute_of(device, cudaDevAttrPciBusId);
 #if CUDART_VERSION >= 13000
     properties->gpuPciDeviceID = simgpu_device()->pci_device_id << 16 | 0x10de;
     properties->deviceNumaId = properties->hostNumaId = -1;
@@ -167,11 +182,11 @@ cudaError_t runtime_cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties
 
 cudaError_t runtime_cudaDeviceGetPCIBusId(char *id, int length, int device)
 {
-    if (device)
+    if (!is_device(device))
         return cudaErrorInvalidDevice;
     if (!id || length < 13)
         return cudaErrorInvalidValue;
-    snprintf(id, (size_t)length, "0000:%02X:00.0", (unsigned)attribute(cudaDevAttrPciBusId));
+    snprintf(id, (size_t)length, "0000:%02X:00.0", (unsigned)attribute_of(device, cudaDevAttrPciBusId));
     return cudaSuccess;
 }
 
@@ -180,10 +195,14 @@ cudaError_t runtime_cudaDeviceGetByPCIBusId(int *device, const char *id)
     unsigned domain, bus = ~0u;
     if (!device || !id)
         return cudaErrorInvalidValue;
-    if (sscanf(id, "%x:%x:", &domain, &bus) != 2 || bus != (unsigned)attribute(cudaDevAttrPciBusId))
+    if (sscanf(id, "%x:%x:", &domain, &bus) != 2)
         return cudaErrorInvalidDevice;
-    *device = 0;
-    return cudaSuccess;
+    for (int candidate = 0; candidate < simgpu_device_count(); candidate++)
+        if (bus == (unsigned)attribute_of(candidate, cudaDevAttrPciBusId)) {
+            *device = candidate;
+            return cudaSuccess;
+        }
+    return cudaErrorInvalidDevice;
 }
 
 cudaError_t runtime_cudaDeviceSynchronize(void)
@@ -266,26 +285,40 @@ cudaError_t runtime_cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return cudaSuccess;
 }
 
-/* ---- there are no peers ---- */
+/* ---- peers: each device reaches each other one's memory, as soon as it is asked to ---- */
 
 cudaError_t runtime_cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     if (!can)
         return cudaErrorInvalidValue;
-    *can = 0;
-    return device || peer ? cudaErrorInvalidDevice : cudaSuccess;
+    *can = device != peer;
+    return is_device(device) && is_device(peer) ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+cudaError_t runtime_cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int device, int peer)
+{
+    if (!value || attribute < cudaDevP2PAttrPerformanceRank || attribute > cudaDevP2PAttrCudaArrayAccessSupported)
+        return cudaErrorInvalidValue;
+    if (!is_device(device) || !is_device(peer) || device == peer)
+        return cudaErrorInvalidDevice;
+    *value = attribute == cudaDevP2PAttrAccessSupported;
+    return cudaSuccess;
+}
+
+static cudaError_t set_peer(int peer, bool enable)
+{
+    return is_device(peer) ? (cudaError_t)simgpu_context_peer(simgpu_context_primary(peer), enable)
+                           : cudaErrorInvalidDevice;
 }
 
 cudaError_t runtime_cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
-    (void)peer, (void)flags;
-    return cudaErrorInvalidDevice;
+    return flags ? cudaErrorInvalidValue : set_peer(peer, true);
 }
 
 cudaError_t runtime_cudaDeviceDisablePeerAccess(int peer)
 {
-    (void)peer;
-    return cudaErrorInvalidDevice;
+    return set_peer(peer, false);
 }
 
 cudaError_t runtime_cudaProfilerStart(void)

@@ -222,8 +222,8 @@ cudaError_t runtime_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, con
         return cudaErrorInvalidValue;
     if (!runtime_kernel(function))
         return cudaErrorInvalidDeviceFunction;
-    simgpu_device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, &per_multiprocessor);
-    simgpu_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most);
+    simgpu_device_attribute(0, cudaDevAttrMaxSharedMemoryPerMultiprocessor, &per_multiprocessor);
+    simgpu_device_attribute(0, cudaDevAttrMaxSharedMemoryPerBlockOptin, &most);
     int each = per_multiprocessor / blocks - 1024;
     *bytes = (size_t)(each < 0 ? 0 : each < most ? each : most);
     return cudaSuccess;

@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+static bool is_device(int device)
+{
+    return simgpu_device_board(device) >= 0;
+}
+
 static cudaError_t allocate(enum simgpu_memory_kind kind, void **address, size_t size, unsigned flags)
 {
     if (!address)
@@ -81,7 +86,7 @@ cudaError_t runtime_cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
     if (!free_bytes || !total_bytes)
         return cudaErrorInvalidValue;
-    simgpu_memory_info(free_bytes, total_bytes);
+    simgpu_memory_info(simgpu_current_device(), free_bytes, total_bytes);
     return cudaSuccess;
 }
 
@@ -100,7 +105,7 @@ cudaError_t runtime_cudaPointerGetAttributes(struct cudaPointerAttributes *attri
     bool host = memory.kind == SIMGPU_MEMORY_HOST || memory.kind == SIMGPU_MEMORY_REGISTERED;
     bool managed = memory.kind == SIMGPU_MEMORY_MANAGED;
     attributes->type = host ? cudaMemoryTypeHost : managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
-    attributes->device = 0;
+    attributes->device = memory.device;
     attributes->devicePointer = (void *)address;
     attributes->hostPointer = host || managed ? (void *)address : NULL;
     return cudaSuccess;
@@ -188,7 +193,11 @@ static cudaError_t allocate_ordered(struct simgpu_pool *pool, void **address, si
 
 cudaError_t runtime_cudaMallocAsync(void **address, size_t size, cudaStream_t stream)
 {
-    return allocate_ordered(simgpu_pool_current(), address, size, stream);
+    struct simgpu_stream *where = runtime_stream(stream);
+    if (!where)
+        return cudaErrorInvalidResourceHandle;
+    int device = simgpu_context_device(simgpu_stream_context(where));
+    return allocate_ordered(simgpu_pool_current(device), address, size, stream);
 }
 
 cudaError_t runtime_cudaMallocFromPoolAsync(void **address, size_t size, cudaMemPool_t pool, cudaStream_t stream)
@@ -212,32 +221,33 @@ cudaError_t runtime_cudaFreeAsync(void *address, cudaStream_t stream)
 
 cudaError_t runtime_cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
-    if (!pool || device)
-        return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
-    *pool = (cudaMemPool_t)simgpu_pool_default();
+    if (!pool || !is_device(device))
+        return pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    *pool = (cudaMemPool_t)simgpu_pool_default(device);
     return cudaSuccess;
 }
 
 cudaError_t runtime_cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
 {
-    if (!pool || device)
-        return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
-    *pool = (cudaMemPool_t)simgpu_pool_current();
+    if (!pool || !is_device(device))
+        return pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    *pool = (cudaMemPool_t)simgpu_pool_current(device);
     return cudaSuccess;
 }
 
 cudaError_t runtime_cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 {
-    return device ? cudaErrorInvalidDevice : (cudaError_t)simgpu_pool_make_current((struct simgpu_pool *)pool);
+    return !is_device(device) ? cudaErrorInvalidDevice
+                              : (cudaError_t)simgpu_pool_make_current(device, (struct simgpu_pool *)pool);
 }
 
 cudaError_t runtime_cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
 {
-    if (!pool || !properties || properties->location.id)
+    if (!pool || !properties || !is_device(properties->location.id))
         return cudaErrorInvalidValue;
     if (properties->handleTypes != cudaMemHandleTypeNone)
         return runtime_missing("cudaMemPoolCreate with a shareable handle");
-    *pool = (cudaMemPool_t)simgpu_pool_create(properties->maxSize);
+    *pool = (cudaMemPool_t)simgpu_pool_create(properties->location.id, properties->maxSize);
     return *pool ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
@@ -266,7 +276,7 @@ cudaError_t runtime_cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep)
 cudaError_t runtime_cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (list[i].location.id)
+        if (!is_device(list[i].location.id))
             return cudaErrorInvalidDevice;
     return (cudaError_t)simgpu_pool_trim((struct simgpu_pool *)pool, 0);
 }
@@ -276,7 +286,8 @@ cudaError_t runtime_cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMem
 {
     if (!flags || !location)
         return cudaErrorInvalidValue;
-    *flags = location->id ? cudaMemAccessFlagsProtNone : cudaMemAccessFlagsProtReadWrite;
+    bool own = location->id == simgpu_pool_device((struct simgpu_pool *)pool);
+    *flags = own ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return (cudaError_t)simgpu_pool_trim((struct simgpu_pool *)pool, 0);
 }
 
@@ -284,8 +295,8 @@ cudaError_t runtime_cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMem
 cudaError_t runtime_cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
 {
     (void)attribute;
-    if (device || !value)
-        return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    if (!is_device(device) || !value)
+        return !is_device(device) ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
     *(uint64_t *)value = 0;
     return cudaSuccess;
 }
@@ -293,10 +304,12 @@ cudaError_t runtime_cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMem
 cudaError_t runtime_cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
 {
     (void)attribute;
-    return device ? cudaErrorInvalidDevice : value && !*(uint64_t *)value ? cudaSuccess : cudaErrorInvalidValue;
+    return !is_device(device)             ? cudaErrorInvalidDevice
+           : value && !*(uint64_t *)value ? cudaSuccess
+                                          : cudaErrorInvalidValue;
 }
 
 cudaError_t runtime_cudaDeviceGraphMemTrim(int device)
 {
-    return device ? cudaErrorInvalidDevice : cudaSuccess;
+    return is_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
 }

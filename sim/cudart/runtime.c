@@ -23,7 +23,7 @@ static cudaError_t ready_for(enum runtime_need need)
     if (!result)
         result = simgpu_poisoned();
     if (!result && need == RUNTIME_CONTEXT && !simgpu_context_current())
-        result = simgpu_context_set(simgpu_context_primary());
+        result = simgpu_context_set(simgpu_context_primary(0));
     return (cudaError_t)result;
 }
 

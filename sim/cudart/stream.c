@@ -78,7 +78,7 @@ cudaError_t runtime_cudaStreamGetDevice(cudaStream_t stream, int *device)
     WITH_STREAM(where, stream);
     if (!device)
         return cudaErrorInvalidValue;
-    *device = 0;
+    *device = simgpu_context_device(simgpu_stream_context(where));
     return cudaSuccess;
 }
 #endif

@@ -306,6 +306,8 @@ size_t buffers_record_bytes(const CUpti_Activity *record)
         return sizeof(KERNEL_RECORD);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
         return sizeof(MEMCPY_RECORD);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return sizeof(PEER_RECORD);
     case CUPTI_ACTIVITY_KIND_MEMSET:
         return sizeof(MEMSET_RECORD);
     case CUPTI_ACTIVITY_KIND_RUNTIME:

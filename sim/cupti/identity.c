@@ -80,20 +80,27 @@ CUptiResult CUPTIAPI cuptiGetContextId(CUcontext context, uint32_t *id)
 
 CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext context, uint32_t *id)
 {
-    (void)context; /* there is one device */
+    int device = context ? simgpu_context_device(context) : simgpu_current_device();
+
     DOOR();
+    if (device < 0)
+        return result_done(CUPTI_ERROR_INVALID_CONTEXT);
     if (!id)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    *id = SIM_DEVICE_ID;
+    *id = (uint32_t)device;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiGetStreamIdEx(CUcontext context, CUstream handle, uint8_t per_thread, uint32_t *id)
 {
-    struct simgpu_stream *stream = simgpu_stream_of(handle, per_thread);
+    struct simgpu_stream *stream;
 
-    (void)context;
     DOOR();
+    if (context && simgpu_context_push(context) != SIMGPU_SUCCESS)
+        return result_done(CUPTI_ERROR_INVALID_CONTEXT);
+    stream = simgpu_stream_of(handle, per_thread);
+    if (context)
+        simgpu_context_pop(NULL);
     if (!stream)
         return result_done(CUPTI_ERROR_INVALID_STREAM);
     if (!id)

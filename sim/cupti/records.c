@@ -18,7 +18,6 @@ enum { API_LIMIT = 1024 };
 static _Atomic uint8_t kind_enabled[CUPTI_ACTIVITY_KIND_COUNT];
 static _Atomic uint8_t api_enabled[CUPTI_CB_DOMAIN_RUNTIME_API + 1][API_LIMIT]; /* single functions, by domain */
 static atomic_uint api_enabled_count;
-static atomic_uint newest_context; /* its id; 0: none yet */
 
 /* What each kind gives. Kinds that are in no row are not supported. */
 static const struct {
@@ -29,7 +28,7 @@ static const struct {
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true},
     {CUPTI_ACTIVITY_KIND_MEMCPY, true},
     {CUPTI_ACTIVITY_KIND_MEMSET, true},
-    {CUPTI_ACTIVITY_KIND_MEMCPY2, false}, /* copies between devices: there is one device */
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, true}, /* copies between devices */
     {CUPTI_ACTIVITY_KIND_RUNTIME, false},
     {CUPTI_ACTIVITY_KIND_DRIVER, false},
     {CUPTI_ACTIVITY_KIND_DEVICE, false},
@@ -62,7 +61,7 @@ static bool wants_device_work(void)
 /* ---- records ---- */
 
 /* The client frees the name, as CUPTI's documentation says. */
-static void put_device(void)
+static void put_device(int ordinal)
 {
     const struct simgpu_device *device = simgpu_device();
     DEVICE_RECORD record;
@@ -76,34 +75,36 @@ static void put_device(void)
     record.numMultiprocessors = (uint32_t)device->sm_count;
     record.computeCapabilityMajor = (uint32_t)device->compute_major;
     record.computeCapabilityMinor = (uint32_t)device->compute_minor;
-    record.id = SIM_DEVICE_ID;
+    record.id = (uint32_t)ordinal;
     record.isCudaVisible = 1;
-    simgpu_device_uuid((unsigned char *)record.uuid.bytes);
+    simgpu_device_uuid(simgpu_device_board(ordinal), (unsigned char *)record.uuid.bytes);
     record.name = strdup(device->name);
     buffers_put(&record, sizeof record);
 }
 
-static void put_context(uint32_t id)
+static void put_context(void *context)
 {
     CONTEXT_RECORD record;
 
     memset(&record, 0, sizeof record);
     record.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
-    record.contextId = id;
-    record.deviceId = SIM_DEVICE_ID;
+    record.contextId = simgpu_context_id(context);
+    record.deviceId = (uint32_t)simgpu_context_device(context);
     record.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
-    record.nullStreamId = (uint16_t)simgpu_stream_id(simgpu_stream_of(NULL, 0));
+    if (simgpu_context_push(context) == SIMGPU_SUCCESS) {
+        record.nullStreamId = (uint16_t)simgpu_stream_id(simgpu_stream_of(NULL, 0));
+        simgpu_context_pop(NULL);
+    }
 #if CUPTI_API_VERSION >= 26
     record.numMultiprocessors = (uint16_t)simgpu_device()->sm_count;
 #endif
     buffers_put(&record, sizeof record);
 }
 
-void records_context(const void *context)
+void records_context(void *context)
 {
-    atomic_store(&newest_context, simgpu_context_id(context));
     if (is_on(CUPTI_ACTIVITY_KIND_CONTEXT))
-        put_context(atomic_load(&newest_context));
+        put_context(context);
 }
 
 /* SIMGPU_CUPTI_ZERO_EVERY=n: the times of every nth kernel "could not be collected". */
@@ -210,6 +211,30 @@ static void put_memcpy(const struct simgpu_activity *activity)
     buffers_put(&record, sizeof record);
 }
 
+static void put_memcpy_peer(const struct simgpu_activity *activity)
+{
+    PEER_RECORD record;
+
+    memset(&record, 0, sizeof record);
+    record.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+    record.copyKind = (uint8_t)activity->copy_kind;
+    copy_ends(activity->copy_kind, &record.srcKind, &record.dstKind);
+    record.bytes = activity->bytes;
+    record.start = clock_convert(activity->start_ns);
+    record.end = clock_convert(activity->end_ns);
+    record.deviceId = activity->device;
+    record.contextId = activity->context;
+    record.streamId = activity->stream;
+    record.srcDeviceId = activity->from_device;
+    record.srcContextId = activity->from_context;
+    record.dstDeviceId = activity->to_device;
+    record.dstContextId = activity->to_context;
+    record.correlationId = records_correlation(activity->correlation_id);
+    record.graphNodeId = activity->graph_node_id;
+    record.graphId = activity->graph_id;
+    buffers_put(&record, sizeof record);
+}
+
 static void put_memset(const struct simgpu_activity *activity)
 {
     MEMSET_RECORD record;
@@ -238,8 +263,12 @@ void records_activity(const struct simgpu_activity *activity)
             put_kernel(activity);
         break;
     case SIMGPU_ACTIVITY_MEMCPY:
-        if (is_on(CUPTI_ACTIVITY_KIND_MEMCPY))
+        if (activity->copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP) {
+            if (is_on(CUPTI_ACTIVITY_KIND_MEMCPY2))
+                put_memcpy_peer(activity);
+        } else if (is_on(CUPTI_ACTIVITY_KIND_MEMCPY)) {
             put_memcpy(activity);
+        }
         break;
     case SIMGPU_ACTIVITY_MEMSET:
         if (is_on(CUPTI_ACTIVITY_KIND_MEMSET))
@@ -313,9 +342,10 @@ static CUptiResult switch_kind(CUpti_ActivityKind kind, bool on)
         return CUPTI_SUCCESS;
     observer_install();
     if (kind == CUPTI_ACTIVITY_KIND_DEVICE)
-        put_device();
-    if (kind == CUPTI_ACTIVITY_KIND_CONTEXT && atomic_load(&newest_context))
-        put_context(atomic_load(&newest_context));
+        for (int ordinal = 0; ordinal < simgpu_device_count(); ordinal++)
+            put_device(ordinal);
+    if (kind == CUPTI_ACTIVITY_KIND_CONTEXT)
+        simgpu_context_each(put_context);
     return CUPTI_SUCCESS;
 }
 
@@ -325,7 +355,7 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
     return result_done(switch_kind(kind, true));
 }
 
-/* Contexts share one device here, so a kind is on for all of them. */
+/* A kind is on for all contexts or for none. */
 CUptiResult CUPTIAPI cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
 {
     DOOR();

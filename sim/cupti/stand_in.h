@@ -31,11 +31,10 @@
 #else
 #error "which are the newest records of this CUPTI?"
 #endif
+#define PEER_RECORD     CUpti_ActivityMemcpyPtoP4
 #define MEMSET_RECORD   CUpti_ActivityMemset4
 #define API_RECORD      CUpti_ActivityAPI
 #define EXTERNAL_RECORD CUpti_ActivityExternalCorrelation
-
-enum { SIM_DEVICE_ID = 0 };
 
 /* Remembers RESULT for cuptiGetLastError and passes it on. */
 CUptiResult result_done(CUptiResult result);
@@ -65,7 +64,7 @@ CUptiResult callbacks_subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFu
 void records_api_enter(const struct simgpu_api_call *call);
 void records_api_exit(const struct simgpu_api_call *call);
 void records_activity(const struct simgpu_activity *activity);
-void records_context(const void *context);
+void records_context(void *context);
 void records_disable_all(void);
 uint32_t records_correlation(uint32_t correlation_id); /* as records have it, see SIMGPU_CUPTI_SHIFT_CORRELATION */
 

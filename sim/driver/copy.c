@@ -73,14 +73,16 @@ CUresult driver_cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t co
 CUresult driver_cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                              size_t count)
 {
-    (void)to_context, (void)from_context;
+    if (!simgpu_context_valid(to_context) || !simgpu_context_valid(from_context))
+        return CUDA_ERROR_INVALID_CONTEXT;
     return row(to, from, count, DEVICE_TO_DEVICE, NULL, true);
 }
 
 CUresult driver_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                                   size_t count, CUstream stream)
 {
-    (void)to_context, (void)from_context;
+    if (!simgpu_context_valid(to_context) || !simgpu_context_valid(from_context))
+        return CUDA_ERROR_INVALID_CONTEXT;
     return row(to, from, count, DEVICE_TO_DEVICE, stream, false);
 }
 

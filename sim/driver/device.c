@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device and contexts. */
+/* Devices, contexts, and who may reach whose memory. */
 #include "sim/driver/driver.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool primary_active;
-static unsigned primary_flags;
+static bool primary_active[SIMGPU_DEVICES_MOST];
+static unsigned primary_flags[SIMGPU_DEVICES_MOST];
 
 static CUresult check(CUdevice device)
 {
-    return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+    return simgpu_device_board(device) < 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
 CUresult driver_cuDeviceGet(CUdevice *device, int ordinal)
 {
-    if (!device || ordinal)
-        return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
-    return CUDA_SUCCESS;
+    if (!device)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (check(ordinal) == CUDA_SUCCESS)
+        *device = ordinal;
+    return check(ordinal);
 }
 
 CUresult driver_cuDeviceGetCount(int *count)
 {
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
-    *count = 1;
+    *count = simgpu_device_count();
     return CUDA_SUCCESS;
 }
 
@@ -41,7 +42,8 @@ CUresult driver_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 {
     if (!uuid)
         return CUDA_ERROR_INVALID_VALUE;
-    simgpu_device_uuid((unsigned char *)uuid->bytes);
+    if (check(device) == CUDA_SUCCESS)
+        simgpu_device_uuid(simgpu_device_board(device), (unsigned char *)uuid->bytes);
     return check(device);
 }
 
@@ -60,9 +62,11 @@ CUresult driver_cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 
 CUresult driver_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-    if (device)
+    if (check(device) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_DEVICE;
-    return value && simgpu_device_attribute((int)attribute, value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return value && simgpu_device_attribute(simgpu_device_board(device), (int)attribute, value)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult driver_cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
@@ -74,10 +78,10 @@ CUresult driver_cuDeviceComputeCapability(int *major, int *minor, CUdevice devic
     return check(device);
 }
 
-static unsigned bus(void)
+static unsigned bus(CUdevice device)
 {
     int value = 0;
-    simgpu_device_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &value);
+    simgpu_device_attribute(simgpu_device_board(device), CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &value);
     return (unsigned)value;
 }
 
@@ -85,7 +89,8 @@ CUresult driver_cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
 {
     if (!id || length < 13)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(id, (size_t)length, "0000:%02X:00.0", bus());
+    if (check(device) == CUDA_SUCCESS)
+        snprintf(id, (size_t)length, "0000:%02X:00.0", bus(device));
     return check(device);
 }
 
@@ -94,25 +99,51 @@ CUresult driver_cuDeviceGetByPCIBusId(CUdevice *device, const char *id)
     unsigned domain, asked = ~0u;
     if (!device || !id)
         return CUDA_ERROR_INVALID_VALUE;
-    if (sscanf(id, "%x:%x:", &domain, &asked) != 2 || asked != bus())
+    if (sscanf(id, "%x:%x:", &domain, &asked) != 2)
         return CUDA_ERROR_INVALID_DEVICE;
-    *device = 0;
-    return CUDA_SUCCESS;
+    for (CUdevice candidate = 0; candidate < simgpu_device_count(); candidate++)
+        if (bus(candidate) == asked) {
+            *device = candidate;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult driver_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
 {
     if (!can)
         return CUDA_ERROR_INVALID_VALUE;
-    *can = 0;
-    return device || peer ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+    *can = device != peer;
+    return check(device) != CUDA_SUCCESS ? check(device) : check(peer);
+}
+
+CUresult driver_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer)
+{
+    if (!value || attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
+        attribute > CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (check(device) != CUDA_SUCCESS || check(peer) != CUDA_SUCCESS || device == peer)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *value = attribute == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+    return flags ? CUDA_ERROR_INVALID_VALUE : (CUresult)simgpu_context_peer(peer, true);
+}
+
+CUresult driver_cuCtxDisablePeerAccess(CUcontext peer)
+{
+    return (CUresult)simgpu_context_peer(peer, false);
 }
 
 CUresult driver_cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
 {
     if (!pool)
         return CUDA_ERROR_INVALID_VALUE;
-    *pool = (CUmemoryPool)simgpu_pool_default();
+    if (check(device) == CUDA_SUCCESS)
+        *pool = (CUmemoryPool)simgpu_pool_default(device);
     return check(device);
 }
 
@@ -120,23 +151,25 @@ CUresult driver_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
 {
     if (!pool)
         return CUDA_ERROR_INVALID_VALUE;
-    *pool = (CUmemoryPool)simgpu_pool_current();
+    if (check(device) == CUDA_SUCCESS)
+        *pool = (CUmemoryPool)simgpu_pool_current(device);
     return check(device);
 }
 
 CUresult driver_cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
 {
-    return device ? CUDA_ERROR_INVALID_DEVICE : (CUresult)simgpu_pool_make_current((struct simgpu_pool *)pool);
+    CUresult result = check(device);
+    return result != CUDA_SUCCESS ? result : (CUresult)simgpu_pool_make_current(device, (struct simgpu_pool *)pool);
 }
 
 /* ---- the primary context ---- */
 
 CUresult driver_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-    if (!context || device)
+    if (!context || check(device) != CUDA_SUCCESS)
         return context ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
-    *context = (CUcontext)simgpu_context_primary();
-    __atomic_store_n(&primary_active, true, __ATOMIC_RELAXED);
+    *context = (CUcontext)simgpu_context_primary(device);
+    __atomic_store_n(&primary_active[device], true, __ATOMIC_RELAXED);
     return CUDA_SUCCESS;
 }
 
@@ -147,32 +180,41 @@ CUresult driver_cuDevicePrimaryCtxRelease_v2(CUdevice device)
 
 CUresult driver_cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
+    void *own = simgpu_context_current();
+    if (check(device) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (!simgpu_context_primary_active(device))
+        return CUDA_SUCCESS;
+    simgpu_context_set(simgpu_context_primary(device));
     simgpu_synchronize();
-    return check(device);
+    return (CUresult)simgpu_context_set(own);
 }
 
 CUresult driver_cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
 {
-    __atomic_store_n(&primary_flags, flags, __ATOMIC_RELAXED);
+    if (check(device) == CUDA_SUCCESS)
+        __atomic_store_n(&primary_flags[device], flags, __ATOMIC_RELAXED);
     return check(device);
 }
 
 CUresult driver_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
 {
+    if (check(device) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_DEVICE;
     if (flags)
-        *flags = __atomic_load_n(&primary_flags, __ATOMIC_RELAXED);
+        *flags = __atomic_load_n(&primary_flags[device], __ATOMIC_RELAXED);
     if (active)
-        *active = simgpu_context_primary_active() || __atomic_load_n(&primary_active, __ATOMIC_RELAXED);
-    return check(device);
+        *active = simgpu_context_primary_active(device) || __atomic_load_n(&primary_active[device], __ATOMIC_RELAXED);
+    return CUDA_SUCCESS;
 }
 
 /* ---- contexts ---- */
 
 static CUresult create(CUcontext *context, CUdevice device)
 {
-    if (!context || device)
+    if (!context || check(device) != CUDA_SUCCESS)
         return context ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
-    *context = (CUcontext)simgpu_context_create();
+    *context = (CUcontext)simgpu_context_create(device);
     return *context ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -234,7 +276,7 @@ CUresult driver_cuCtxGetDevice(CUdevice *device)
 {
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = simgpu_current_device();
     return need_context();
 }
 

@@ -69,7 +69,7 @@ CUresult driver_cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
     if (!free_bytes || !total_bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    simgpu_memory_info(free_bytes, total_bytes);
+    simgpu_memory_info(simgpu_current_device(), free_bytes, total_bytes);
     return CUDA_SUCCESS;
 }
 
@@ -153,9 +153,11 @@ CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, c
         return CUDA_ERROR_INVALID_VALUE;
     if (properties->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return driver_missing("cuMemCreate with a shareable handle");
-    if (properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE && properties->location.id)
+    bool on_device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    int device = on_device ? properties->location.id : 0;
+    if (simgpu_device_board(device) < 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    return (CUresult)simgpu_physical_create(size, handle);
+    return (CUresult)simgpu_physical_create(device, size, handle);
 }
 
 CUresult driver_cuMemRelease(CUmemGenericAllocationHandle handle)
@@ -188,8 +190,12 @@ CUresult driver_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *l
 {
     if (!flags || !location)
         return CUDA_ERROR_INVALID_VALUE;
-    *flags = location->id ? CU_MEM_ACCESS_FLAGS_PROT_NONE : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    return (CUresult)simgpu_range_access(pointer(address), 1);
+    struct simgpu_memory memory;
+    CUresult result = (CUresult)simgpu_range_access(pointer(address), 1);
+    if (result != CUDA_SUCCESS || !simgpu_memory_find(pointer(address), &memory))
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+    *flags = location->id == memory.device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    return CUDA_SUCCESS;
 }
 
 /* ---- stream-ordered memory ---- */
@@ -212,7 +218,9 @@ CUresult driver_cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, CUmem
 
 CUresult driver_cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
 {
-    return driver_cuMemAllocFromPoolAsync(address, size, (CUmemoryPool)simgpu_pool_current(), stream);
+    DRIVER_STREAM(where, stream);
+    int device = simgpu_context_device(simgpu_stream_context(where));
+    return driver_cuMemAllocFromPoolAsync(address, size, (CUmemoryPool)simgpu_pool_current(device), stream);
 }
 
 CUresult driver_cuMemFreeAsync(CUdeviceptr address, CUstream stream)
@@ -226,11 +234,11 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 
 CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
 {
-    if (!pool || !properties || properties->location.id)
+    if (!pool || !properties || simgpu_device_board(properties->location.id) < 0)
         return CUDA_ERROR_INVALID_VALUE;
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return driver_missing("cuMemPoolCreate with a shareable handle");
-    *pool = (CUmemoryPool)simgpu_pool_create(properties->maxSize);
+    *pool = (CUmemoryPool)simgpu_pool_create(properties->location.id, properties->maxSize);
     return *pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -259,7 +267,7 @@ CUresult driver_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
 CUresult driver_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (list[i].location.id)
+        if (simgpu_device_board(list[i].location.id) < 0)
             return CUDA_ERROR_INVALID_DEVICE;
     return (CUresult)simgpu_pool_trim((struct simgpu_pool *)pool, 0);
 }
@@ -274,7 +282,7 @@ static bool attribute_of(CUpointer_attribute attribute, const struct simgpu_memo
     bool managed = memory->kind == SIMGPU_MEMORY_MANAGED;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-        *(CUcontext *)data = (CUcontext)simgpu_context_primary();
+        *(CUcontext *)data = (CUcontext)simgpu_context_primary(memory->device);
         return true;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *(unsigned *)data = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -289,7 +297,7 @@ static bool attribute_of(CUpointer_attribute attribute, const struct simgpu_memo
         *(unsigned *)data = managed;
         return true;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)data = 0;
+        *(int *)data = memory->device;
         return true;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
         *(unsigned long long *)data = memory->id;

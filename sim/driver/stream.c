@@ -63,7 +63,7 @@ CUresult driver_cuStreamGetCtx(CUstream stream, CUcontext *context)
     DRIVER_STREAM(where, stream);
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
-    *context = (CUcontext)simgpu_context_current();
+    *context = (CUcontext)simgpu_stream_context(where);
     return CUDA_SUCCESS;
 }
 
@@ -72,7 +72,7 @@ CUresult driver_cuStreamGetDevice(CUstream stream, CUdevice *device)
     DRIVER_STREAM(where, stream);
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = simgpu_context_device(simgpu_stream_context(where));
     return CUDA_SUCCESS;
 }
 

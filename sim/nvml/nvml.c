@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stand-in for libnvidia-ml: one device, told from the simulator's device. NVML's header comes only with large
+/* The stand-in for libnvidia-ml: all of the machine's devices, also those that CUDA_VISIBLE_DEVICES hides. NVML's header comes only with large
  * packages, so its functions and structs are written here from its public documentation. Sensors read what
  * the device file says; those that it has no key for are refused (symbols.tsv). */
 #include "sim/core/device.h"
@@ -52,8 +52,15 @@ struct nvml_pci {
 
 #define API SIMGPU_API
 
-static atomic_int initialised; /* calls of nvmlInit less those of nvmlShutdown */
-static char the_device;        /* its address is the handle */
+static atomic_int initialised;           /* calls of nvmlInit less those of nvmlShutdown */
+static char boards[SIMGPU_DEVICES_MOST]; /* their addresses are the handles */
+
+/* Negative: no such handle. */
+static int board_of(const void *handle)
+{
+    uintptr_t at = (uintptr_t)handle, first = (uintptr_t)boards;
+    return at >= first && at < first + (uintptr_t)simgpu_device()->devices ? (int)(at - first) : -1;
+}
 
 #define DOOR()                                                                                                         \
     do {                                                                                                               \
@@ -66,7 +73,7 @@ static char the_device;        /* its address is the handle */
 
 #define DEVICE_DOOR(handle, out)                                                                                       \
     DOOR();                                                                                                            \
-    if ((const char *)(handle) != &the_device || !(out))                                                               \
+    if (board_of(handle) < 0 || !(out))                                                                                \
     return NVML_ERROR_INVALID_ARGUMENT
 
 /* ---- library ---- */
@@ -190,7 +197,7 @@ API int nvmlDeviceGetCount_v2(unsigned *count)
     DOOR();
     if (!count)
         return NVML_ERROR_INVALID_ARGUMENT;
-    *count = 1;
+    *count = (unsigned)simgpu_device()->devices;
     return NVML_SUCCESS;
 }
 
@@ -202,9 +209,9 @@ API int nvmlDeviceGetCount(unsigned *count)
 API int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **handle)
 {
     DOOR();
-    if (!handle || index != 0)
+    if (!handle || index >= (unsigned)simgpu_device()->devices)
         return NVML_ERROR_INVALID_ARGUMENT;
-    *handle = &the_device;
+    *handle = &boards[index];
     return NVML_SUCCESS;
 }
 
@@ -213,34 +220,28 @@ API int nvmlDeviceGetHandleByIndex(unsigned index, void **handle)
     return nvmlDeviceGetHandleByIndex_v2(index, handle);
 }
 
-static void format_uuid(char text[41])
-{
-    unsigned char u[16];
-
-    simgpu_device_uuid(u);
-    snprintf(text, 41, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2],
-             u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-}
-
 API int nvmlDeviceGetHandleByUUID(const char *uuid, void **handle)
 {
-    char own[41];
+    char own[SIMGPU_UUID_TEXT_BYTES];
 
     DOOR();
     if (!uuid || !handle)
         return NVML_ERROR_INVALID_ARGUMENT;
-    format_uuid(own);
-    if (strcasecmp(uuid, own) != 0)
-        return NVML_ERROR_NOT_FOUND;
-    *handle = &the_device;
-    return NVML_SUCCESS;
+    for (int board = 0; board < simgpu_device()->devices; board++) {
+        simgpu_device_uuid_text(board, own);
+        if (strcasecmp(uuid, own) == 0) {
+            *handle = &boards[board];
+            return NVML_SUCCESS;
+        }
+    }
+    return NVML_ERROR_NOT_FOUND;
 }
 
-static unsigned pci_part(int attribute)
+static unsigned pci_part(int board, int attribute)
 {
     int value = 0;
 
-    simgpu_device_attribute(attribute, &value);
+    simgpu_device_attribute(board, attribute, &value);
     return (unsigned)value;
 }
 
@@ -252,11 +253,13 @@ API int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **handle)
     DOOR();
     if (!bus_id || !handle || sscanf(bus_id, "%x:%x:%x", &domain, &bus, &device) != 3)
         return NVML_ERROR_INVALID_ARGUMENT;
-    if (domain != pci_part(ATTRIBUTE_PCI_DOMAIN_ID) || bus != pci_part(ATTRIBUTE_PCI_BUS_ID) ||
-        device != pci_part(ATTRIBUTE_PCI_DEVICE_ID))
-        return NVML_ERROR_NOT_FOUND;
-    *handle = &the_device;
-    return NVML_SUCCESS;
+    for (int board = 0; board < simgpu_device()->devices; board++)
+        if (domain == pci_part(board, ATTRIBUTE_PCI_DOMAIN_ID) && bus == pci_part(board, ATTRIBUTE_PCI_BUS_ID) &&
+            device == pci_part(board, ATTRIBUTE_PCI_DEVICE_ID)) {
+            *handle = &boards[board];
+            return NVML_SUCCESS;
+        }
+    return NVML_ERROR_NOT_FOUND;
 }
 
 API int nvmlDeviceGetHandleByPciBusId(const char *bus_id, void **handle)
@@ -267,14 +270,14 @@ API int nvmlDeviceGetHandleByPciBusId(const char *bus_id, void **handle)
 API int nvmlDeviceGetIndex(void *handle, unsigned *index)
 {
     DEVICE_DOOR(handle, index);
-    *index = 0;
+    *index = (unsigned)board_of(handle);
     return NVML_SUCCESS;
 }
 
 API int nvmlDeviceGetMinorNumber(void *handle, unsigned *minor)
 {
     DEVICE_DOOR(handle, minor);
-    *minor = 0;
+    *minor = (unsigned)board_of(handle);
     return NVML_SUCCESS;
 }
 
@@ -286,10 +289,10 @@ API int nvmlDeviceGetName(void *handle, char *text, unsigned size)
 
 API int nvmlDeviceGetUUID(void *handle, char *text, unsigned size)
 {
-    char own[41];
+    char own[SIMGPU_UUID_TEXT_BYTES];
 
     DEVICE_DOOR(handle, text);
-    format_uuid(own);
+    simgpu_device_uuid_text(board_of(handle), own);
     return give_text(text, size, own);
 }
 
@@ -297,9 +300,9 @@ API int nvmlDeviceGetPciInfo_v3(void *handle, struct nvml_pci *pci)
 {
     DEVICE_DOOR(handle, pci);
     memset(pci, 0, sizeof *pci);
-    pci->domain = pci_part(ATTRIBUTE_PCI_DOMAIN_ID);
-    pci->bus = pci_part(ATTRIBUTE_PCI_BUS_ID);
-    pci->device = pci_part(ATTRIBUTE_PCI_DEVICE_ID);
+    pci->domain = pci_part(board_of(handle), ATTRIBUTE_PCI_DOMAIN_ID);
+    pci->bus = pci_part(board_of(handle), ATTRIBUTE_PCI_BUS_ID);
+    pci->device = pci_part(board_of(handle), ATTRIBUTE_PCI_DEVICE_ID);
     pci->device_id = simgpu_device()->pci_device_id << 16 | PCI_VENDOR;
     snprintf(pci->legacy_bus_id, sizeof pci->legacy_bus_id, "%04x:%02x:%02x.0", pci->domain & 0xffff, pci->bus & 0xff,
              pci->device & 0xff);
@@ -339,7 +342,7 @@ API int nvmlDeviceGetMemoryInfo(void *handle, struct nvml_memory *memory)
     size_t free_bytes, total;
 
     DEVICE_DOOR(handle, memory);
-    simgpu_memory_info(&free_bytes, &total);
+    simgpu_memory_info(simgpu_board_ordinal(board_of(handle)), &free_bytes, &total);
     *memory = (struct nvml_memory){total, free_bytes, total - free_bytes};
     return NVML_SUCCESS;
 }
@@ -349,7 +352,7 @@ API int nvmlDeviceGetMemoryInfo_v2(void *handle, struct nvml_memory_v2 *memory)
     size_t free_bytes, total;
 
     DEVICE_DOOR(handle, memory);
-    simgpu_memory_info(&free_bytes, &total);
+    simgpu_memory_info(simgpu_board_ordinal(board_of(handle)), &free_bytes, &total);
     *memory = (struct nvml_memory_v2){memory->version, total, 0, free_bytes, total - free_bytes};
     return NVML_SUCCESS;
 }
@@ -367,7 +370,7 @@ static int clock_info(int type, int sm_khz, unsigned *mhz)
     int khz = sm_khz;
 
     if (type == CLOCK_MEM)
-        simgpu_device_attribute(ATTRIBUTE_MEMORY_CLOCK_RATE, &khz);
+        simgpu_device_attribute(0, ATTRIBUTE_MEMORY_CLOCK_RATE, &khz);
     else if (type != CLOCK_GRAPHICS && type != CLOCK_SM)
         return NVML_ERROR_NOT_SUPPORTED; /* the device file has no other clock */
     *mhz = (unsigned)(khz / 1000);

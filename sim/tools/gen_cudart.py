@@ -16,7 +16,8 @@ NO_INIT = {"cudaGetLastError", "cudaPeekAtLastError", "cudaDriverGetVersion", "c
 # These look at the device without making its context.
 NO_CONTEXT = {"cudaGetDeviceCount", "cudaGetDevice", "cudaGetDeviceProperties", "cudaDeviceGetAttribute",
               "cudaDeviceGetPCIBusId", "cudaDeviceGetByPCIBusId", "cudaChooseDevice", "cudaDeviceCanAccessPeer",
-              "cudaSetDeviceFlags", "cudaGetDeviceFlags", "cudaSetValidDevices", "cudaDeviceReset"}
+              "cudaSetDeviceFlags", "cudaGetDeviceFlags", "cudaSetValidDevices", "cudaDeviceReset",
+              "cudaDeviceGetP2PAttribute", "cudaSetDevice", "cudaInitDevice"}
 # Their result is not an error of theirs.
 NO_RECORD = {"cudaGetLastError", "cudaPeekAtLastError"}
 # Declared in headers that aren't among the fetched ones, or in device code's.
