@@ -70,7 +70,6 @@ static const struct { int attribute, value; } fixed[] = {
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT, 16384}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH, 16384},
     {CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT, 512}, {CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1},
     {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 2}, {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
-    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 1},
     {CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, 32}, {CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 1}, {CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536}, {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
@@ -92,11 +91,14 @@ static int memory_clock_khz(const struct simgpu_device *device)
     return khz < INT_MAX ? (int)khz : INT_MAX;
 }
 
-static bool varying(int attribute, int *value)
+static bool varying(int board, int attribute, int *value)
 {
     const struct simgpu_device *device = simgpu_device();
     const struct capability *row = capability();
     switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+        *value = 1 + board;
+        return true;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
         *value = (int)SHARED_BYTES_DEFAULT;
         return true;
@@ -147,22 +149,17 @@ static bool varying(int attribute, int *value)
     }
 }
 
-bool simgpu_device_attribute(int attribute, int *value)
+bool simgpu_device_attribute(int board, int attribute, int *value)
 {
     if (attribute <= 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX)
         return false;
-    if (varying(attribute, value))
+    if (varying(board, attribute, value))
         return true;
     *value = 0; /* the vendor's word for "no such thing here" */
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (fixed[i].attribute == attribute)
             *value = fixed[i].value;
     return true;
-}
-
-void simgpu_device_uuid(unsigned char uuid[16])
-{
-    memcpy(uuid, "simulated gpu 00", 16);
 }
 
 /* ---- kernels ---- */
