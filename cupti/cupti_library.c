@@ -61,6 +61,7 @@ static bool bind_functions(struct cupti_library *library, void *handle)
     *(void **)&library->name = dlsym(handle, #name);                                                                   \
     complete = complete && (!(needed) || library->name);
 #include "cupti/cupti_functions.def"
+#include "cupti/shared_functions.def"
 #undef FUNCTION
     /* 13.2 is the only release that has the first and not the second. */
     library->needs_initialized_driver =

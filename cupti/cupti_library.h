@@ -13,6 +13,7 @@
 struct cupti_library {
 #define FUNCTION(name, needed, parameters) int(*name) parameters;
 #include "cupti/cupti_functions.def"
+#include "cupti/shared_functions.def"
 #undef FUNCTION
     const char *how; /* which of the ways found it, for people */
     char path[512];

@@ -14,11 +14,12 @@
 #include "cupti/graph_events.h"
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
+#include "cupti/other_clients.h"
+#include "cupti/subscription.h"
 #include "trace/trace_writer.h"
 
 static struct cupti_library cupti;
 static uint32_t api_version;
-static void *subscriber;
 static bool is_external;
 static bool sees_launches;
 static _Atomic int launched;
@@ -109,6 +110,14 @@ static enum cupti_session_outcome refuse(int result, const char *what, const cha
     return CUPTI_SESSION_REFUSED;
 }
 
+/* Who holds CUPTI stays undisturbed. */
+static enum cupti_session_outcome refuse_for_other(int result, const char *who)
+{
+    trace_note(trace_thread_get(), TRACE_NOTE_PROFILER, result,
+               "another profiler uses CUPTI, kernels are not timed: %s", who);
+    return refuse(result, "another profiler uses CUPTI", who);
+}
+
 static enum cupti_session_outcome refuse_result(const char *function, int result)
 {
     return refuse(result, function, cupti_result_text(result));
@@ -119,8 +128,9 @@ static void note_on(const char *remark)
     bool exact = false;
     uint64_t before = __atomic_load_n(&trace_writer_counters()->calls_before_timing, __ATOMIC_RELAXED);
     const struct cupti_version *version = cupti_version_find(api_version, &exact);
-    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s%s%s",
+    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s%s%s%s",
                version->cuda, exact ? "" : " or newer", cupti.path, cupti.how, remark,
+               subscription_is_shared() ? ", as one client among others" : "",
                follows_graphs ? "" : ", nodes of graphs are not told: kernels of graphs stand under their names",
                before ? ", not from the first call on: CUDA was not ready, or a stream captured" : "");
 }
@@ -134,28 +144,28 @@ static unsigned switch_callbacks(bool on)
     };
     unsigned switched = 0;
     for (unsigned i = 0; i < sizeof cbids / sizeof *cbids; i++) /* old drivers lack the newest */
-        switched += cupti.cuptiEnableCallback(on, subscriber, CUPTI_DOMAIN_DRIVER_API, cbids[i]) == CUPTI_OK;
+        switched += cupti.cuptiEnableCallback(on, subscription_handle(), CUPTI_DOMAIN_DRIVER_API, cbids[i]) == CUPTI_OK;
     return switched;
 }
 
 /* CUPTI gives external records only beside records of API calls, so those have to be on as well. */
 static bool enable_external(void)
 {
-    return cupti.cuptiActivityPushExternalCorrelationId && cupti.cuptiActivityPopExternalCorrelationId &&
-           launch_join_open(true) && cupti.cuptiActivityEnable(CUPTI_KIND_EXTERNAL_CORRELATION) == CUPTI_OK &&
-           cupti.cuptiActivityEnable(CUPTI_KIND_DRIVER) == CUPTI_OK;
+    return subscription_may_push() && launch_join_open(true) &&
+           subscription_enable(CUPTI_KIND_EXTERNAL_CORRELATION) == CUPTI_OK &&
+           subscription_enable(CUPTI_KIND_DRIVER) == CUPTI_OK;
 }
 
 static enum cupti_session_outcome enable_activities(const char **remark)
 {
-    int result = cupti.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+    int result = subscription_register(on_buffer_requested, on_buffer_completed);
     if (result != CUPTI_OK)
         return refuse_result("cuptiActivityRegisterCallbacks", result);
-    result = cupti.cuptiActivityEnable(CUPTI_KIND_CONCURRENT_KERNEL);
+    result = subscription_enable(CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != CUPTI_OK)
         return refuse_result("cuptiActivityEnable(CONCURRENT_KERNEL)", result);
-    bool copies = cupti.cuptiActivityEnable(CUPTI_KIND_MEMCPY) == CUPTI_OK;
-    bool memsets = cupti.cuptiActivityEnable(CUPTI_KIND_MEMSET) == CUPTI_OK;
+    bool copies = subscription_enable(CUPTI_KIND_MEMCPY) == CUPTI_OK;
+    bool memsets = subscription_enable(CUPTI_KIND_MEMSET) == CUPTI_OK;
     if (!copies || !memsets)
         *remark = ", without times of copies";
     return CUPTI_SESSION_STARTED;
@@ -177,24 +187,60 @@ static const char *enable_join(enum kernel_timing_join join)
     return join == KERNEL_TIMING_JOIN_EXTERNAL ? ", external correlation refused" : "";
 }
 
-static enum cupti_session_outcome subscribe(enum kernel_timing_join join)
+/* CUPTI's word for "somebody is there"; 12 before it had a result of its own for that. */
+static bool is_taken(int result)
 {
-    /* One subscriber a process, and never a second try: if another tool is there, it stays undisturbed. */
-    int result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
-    if (result != CUPTI_OK)
+    return result == CUPTI_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_MAX_LIMIT_REACHED ||
+           result == CUPTI_NOT_COMPATIBLE;
+}
+
+/* The form that leaves the user's own profiler working in most cases is the old one: whoever comes later gets CUPTI from us
+ * (other_clients.h), while the new form would keep out all that do not know it, PyTorch's among them. It is taken where the
+ * user says so, where a client that shares is there already, and where the old one finds somebody there. One try each. */
+static int open_subscription(enum kernel_timing_cupti_api api)
+{
+    bool may_share = api != KERNEL_TIMING_CUPTI_V1 && subscription_may_share(&cupti);
+    bool sharing_is_there = other_clients_now() == OTHER_CLIENTS_SHARING;
+    bool shares_first = may_share && (api == KERNEL_TIMING_CUPTI_V2 || sharing_is_there);
+    int result = CUPTI_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    if (shares_first)
+        result = subscription_open(&cupti, true, on_callback);
+    if (sharing_is_there || (shares_first && (result == CUPTI_OK || is_taken(result))))
+        return result;
+    result = subscription_open(&cupti, false, on_callback);
+    if (is_taken(result) && may_share && !shares_first && subscription_open(&cupti, true, on_callback) == CUPTI_OK)
+        return CUPTI_OK;
+    return result;
+}
+
+static enum cupti_session_outcome refuse_subscription(int result)
+{
+    char who[512];
+    if (!is_taken(result))
         return refuse_result("cuptiSubscribe", result);
+    const char *name = subscription_refused_by();
+    snprintf(who, sizeof who, "cuptiSubscribe: %s%s%s", cupti_result_text(result), *name ? ", " : "", name);
+    return refuse_for_other(result, who);
+}
+
+static enum cupti_session_outcome subscribe(enum kernel_timing_join join, enum kernel_timing_cupti_api api)
+{
+    /* One subscription a process, and never a second try: if another tool is there, it stays undisturbed. */
+    int result = open_subscription(api);
+    if (result != CUPTI_OK)
+        return refuse_subscription(result);
     /* Callbacks before activities: of a kernel that is recorded the launch was seen. */
     sees_launches = join != KERNEL_TIMING_JOIN_EXTERNAL && switch_callbacks(true) > 0;
-    follows_graphs = graph_events_enable(&cupti, subscriber);
+    follows_graphs = graph_events_enable(&cupti, subscription_handle());
     const char *remark = "";
     enum cupti_session_outcome outcome = enable_activities(&remark);
     if (outcome != CUPTI_SESSION_STARTED) {
-        cupti.cuptiUnsubscribe(subscriber);
+        subscription_close();
         return outcome;
     }
     const char *join_remark = enable_join(join);
     bool exact = false;
-    kernel_records_open(&cupti, cupti_version_find(api_version, &exact), is_external,
+    kernel_records_open(cupti_version_find(api_version, &exact), is_external,
                         sees_launches && join == KERNEL_TIMING_JOIN_AUTO);
     note_on(*join_remark ? join_remark : remark);
     return CUPTI_SESSION_STARTED;
@@ -216,6 +262,8 @@ enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settin
 {
     char why[512] = "";
     int driver_version = 0;
+    if (other_clients_now() == OTHER_CLIENTS_ALONE && other_clients_describe(why, sizeof why))
+        return refuse_for_other(0, why);
     driver->cuDriverGetVersion(&driver_version);
     bool found = cupti.path[0] || cupti_library_find(&cupti, driver_version, settings->cupti_path, why, sizeof why);
     dlerror(), dlerror(); /* what our search left there is not the application's; the second frees it */
@@ -227,7 +275,7 @@ enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settin
         !activity_buffers_open(settings->buffer_count, settings->buffer_bytes))
         return refuse(ENOMEM, "mmap", "no memory for activity buffers");
     enum cupti_session_outcome outcome = check_version();
-    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->join) : outcome;
+    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->join, settings->cupti_api) : outcome;
 }
 
 /* ---- afterwards ---- */
@@ -271,29 +319,39 @@ void cupti_session_drop_callbacks(void)
 
 void cupti_session_flush(void)
 {
-    cupti.cuptiActivityFlushAll(0);
+    if (subscription_handle())
+        cupti.cuptiActivityFlushAll(0);
 }
 
+/* Once another client has CUPTI the count is its own, and reading resets it. */
 uint64_t cupti_session_take_dropped(void)
 {
-    size_t dropped = 0;
-    return cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_OK ? dropped : 0;
+    uint64_t dropped = 0;
+    return subscription_handle() && subscription_take_dropped(&dropped) ? dropped : 0;
 }
 
 uint64_t cupti_session_timestamp(void)
 {
-    uint64_t ns = 0;
-    return cupti.cuptiGetTimestamp(&ns) == CUPTI_OK ? ns : 0;
+    return subscription_handle() ? subscription_timestamp() : 0;
+}
+
+bool cupti_session_is_shared(void)
+{
+    return subscription_is_shared();
+}
+
+void cupti_session_end(void)
+{
+    subscription_close();
 }
 
 bool cupti_session_push(uint64_t call_id)
 {
     note_launched();
-    return cupti.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CUSTOM2, call_id) == CUPTI_OK;
+    return subscription_push(call_id) == CUPTI_OK;
 }
 
 void cupti_session_pop(void)
 {
-    uint64_t popped = 0;
-    cupti.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CUSTOM2, &popped);
+    subscription_pop();
 }

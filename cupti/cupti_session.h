@@ -28,6 +28,10 @@ bool cupti_session_calls_launch(void);  /* a launch was seen under a call, ever 
 void cupti_session_flush(void);         /* may block */
 uint64_t cupti_session_take_dropped(void);
 uint64_t cupti_session_timestamp(void); /* 0: not known */
+bool cupti_session_is_shared(void);     /* other clients may come beside it, see cupti/subscription.h */
+
+/* Hands CUPTI over to another client, for good: may block. Of the above, nothing asks or tells CUPTI any more. */
+void cupti_session_end(void);
 
 /* Goes over to external correlation: first what CUPTI has to record, false if it refuses; later, once calls push their ids,
  * the launch callbacks can go. */

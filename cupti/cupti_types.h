@@ -111,5 +111,8 @@ struct cupti_graph_update_params { /* what all forms of cuGraphExecUpdate's and 
 typedef void cupti_callback(void *user, int domain, uint32_t cbid, const void *data);
 typedef void cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid_size);
+/* Those of a subscriber of its own; the last argument tells of the buffer. */
+typedef void cupti_buffer_requested_v2(uint8_t **buffer, size_t *size, size_t *max_records, void *info);
+typedef void cupti_buffer_completed_v2(uint8_t *buffer, size_t size, size_t valid_size, void *info);
 
 #endif

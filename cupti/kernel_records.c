@@ -10,12 +10,14 @@
 #include "cupti/cupti_versions.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/launch_join.h"
+#include "cupti/subscription.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
 
 enum { WAITING_MAX = 4096, EVICTED_AT_ONCE = WAITING_MAX / 4, MISMATCHES_ENOUGH = 64 };
 static const uint64_t waiting_at_most_ns = 2000000000;
-static const uint64_t patience_ns = 200000000; /* for the trace to get new blocks, a buffer */
+static const uint64_t clock_step_ns = 3600000000000; /* what a clock may be set by meanwhile */
+static const uint64_t patience_ns = 200000000;       /* for the trace to get new blocks, a buffer */
 
 struct timed_kernel {
     struct trace_kernel kernel; /* filled but for the join */
@@ -27,12 +29,12 @@ struct waiting_kernel {
     uint64_t since_ns;
 };
 
-static const struct cupti_library *cupti;
 static bool has_source_nodes; /* this CUPTI's kernel records do */
 static bool external_join;
 static uint64_t external_since_ns;
 static bool watching; /* no id has matched a launch callback yet */
 static uint64_t mismatches;
+static uint64_t opened_ns, ended_ns; /* CLOCK_REALTIME, as CUPTI's times; ENDED 0: not yet */
 static struct waiting_kernel *waiting;
 static unsigned waiting_count;
 static uint64_t records_seen;
@@ -53,15 +55,20 @@ bool kernel_records_reserve(void)
     return waiting != NULL;
 }
 
-void kernel_records_open(const struct cupti_library *library, const struct cupti_version *version, bool external,
-                         bool watch)
+void kernel_records_open(const struct cupti_version *version, bool external, bool watch)
 {
-    cupti = library;
     has_source_nodes = (version->fields & CUPTI_FIELDS_SOURCE_GRAPH) != 0;
     external_join = external;
     if (external)
         graph_nodes_distrust_ids();
     watching = watch;
+    opened_ns = clock_realtime_ns();
+}
+
+void kernel_records_end(uint64_t at_ns)
+{
+    ended_ns = at_ns;
+    watching = false;
 }
 
 uint64_t kernel_records_mismatched(void)
@@ -218,9 +225,24 @@ static void evict_oldest(void)
     memmove(&waiting[0], &waiting[EVICTED_AT_ONCE], waiting_count * sizeof *waiting);
 }
 
+/* Times are no help for a kernel: ours may start after the end, and another client may have set another clock. */
+static bool is_foreign(const struct found_owner *found)
+{
+    return ended_ns && found->result == LAUNCH_JOIN_UNSEEN;
+}
+
+static void count_foreign(void)
+{
+    count(&trace_writer_counters()->records_unknown, 1);
+}
+
 static void join_kernel(struct timed_kernel *timed)
 {
     struct found_owner found = find_owner(timed);
+    if (is_foreign(&found)) {
+        count_foreign();
+        return;
+    }
     if (watching && found.join != TRACE_JOIN_GRAPH_NODE) /* a node says nothing of launches' ids */
         watch(found.result);
     if (found.result != LAUNCH_JOIN_PENDING) {
@@ -248,10 +270,12 @@ unsigned kernel_records_retry(bool last)
     return waiting_count = kept;
 }
 
-/* 0 stands for "could not be collected" and happens; so do ends before starts, and a lone top bit. */
+/* 0 stands for "could not be collected" and happens; so do ends before starts, and a lone top bit. Once another client has
+ * CUPTI its clock may be another, too. */
 static bool times_are_possible(uint64_t start_ns, uint64_t end_ns)
 {
-    return start_ns != 0 && end_ns >= start_ns && end_ns >> 63 == 0;
+    return start_ns != 0 && end_ns >= start_ns && end_ns >> 63 == 0 &&
+           (!ended_ns || (start_ns >= opened_ns - clock_step_ns && end_ns <= clock_realtime_ns() + clock_step_ns));
 }
 
 static uint64_t source_node_of(const struct cupti_kernel_record *r)
@@ -291,7 +315,9 @@ static void take_kernel(const struct cupti_kernel_record *r)
 
 static void take_copy(struct trace_copy copy)
 {
-    if (times_are_possible(copy.start_ns, copy.end_ns))
+    if (ended_ns && copy.start_ns > ended_ns)
+        count_foreign();
+    else if (times_are_possible(copy.start_ns, copy.end_ns))
         write_record(TRACE_RECORD_COPY, &copy, sizeof copy);
 }
 
@@ -373,7 +399,7 @@ void kernel_records_consume(uint8_t *buffer, size_t valid_bytes)
     struct cupti_record *record = NULL;
     patience_until_ns = clock_monotonic_ns() + patience_ns;
     /* Ends with MAX_LIMIT_REACHED; any other refusal ends it too, since there is no way to step over a broken record. */
-    while (cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_OK && record) {
+    while (subscription_next_record(buffer, valid_bytes, &record) == CUPTI_OK && record) {
         records_seen++;
         take_record(record);
     }

@@ -7,13 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cupti/cupti_library.h"
 #include "cupti/cupti_versions.h"
 
 bool kernel_records_reserve(void); /* maps memory */
 /* EXTERNAL: joined by external correlation ids. WATCH: find out whether ids match those of the launch callbacks at all. */
-void kernel_records_open(const struct cupti_library *library, const struct cupti_version *version, bool external,
-                         bool watch);
+void kernel_records_open(const struct cupti_version *version, bool external, bool watch);
 
 /* Kernels so far, all of them, if those are enough to say that no id matches though calls launch; else 0. */
 uint64_t kernel_records_mismatched(void);
@@ -21,6 +19,10 @@ void kernel_records_stop_watching(void);
 
 /* From here on by external correlation. SINCE_NS: what started before this CUPTI timestamp was launched without it. */
 void kernel_records_go_external(uint64_t since_ns);
+
+/* CUPTI has been another client's since AT_NS (CLOCK_REALTIME): of what still comes, only kernels whose launch was seen are
+ * taken, and copies from before. The rest is not ours: it is counted. */
+void kernel_records_end(uint64_t at_ns);
 
 /* All records of one completed buffer. */
 void kernel_records_consume(uint8_t *buffer, size_t valid_bytes);

@@ -20,6 +20,7 @@
 #include "cupti/graph_nodes.h"
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
+#include "cupti/other_clients.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
 
@@ -48,7 +49,10 @@ static bool finishing, finished, thread_runs;
 static _Atomic int inline_ticks; /* the thread could not be made: kernel_timing_tend() does its work */
 static _Atomic int finish_begun;
 static _Atomic int thread_id;
-static _Atomic int devices_told; /* 1: some DEVICE records are there, or being written by a call that ends */
+static _Atomic int give_up_asked; /* by a thread that waits for it */
+static uint64_t started_ns;       /* set before the state says so */
+static _Atomic int given_up;      /* CUPTI is another client's: shapes only, but buffers may still come back */
+static _Atomic int devices_told;  /* 1: some DEVICE records are there, or being written by a call that ends */
 
 /* Of whoever ticks: the thread, or the helper if there is none. */
 static struct {
@@ -281,6 +285,60 @@ static void anchor_now(void)
         trace_anchor(thread, cupti_ns);
 }
 
+/* ---- another client of CUPTI ---- */
+
+static void note_given_up(uint64_t since_ns)
+{
+    char who[512] = "another client";
+    other_clients_describe(who, sizeof who);
+    trace_note(trace_thread_get(), TRACE_NOTE_PROFILER, 0,
+               "%s: CUPTI was handed over to it, kernels were timed for %.3f s until then", who,
+               (double)(clock_monotonic_ns() - since_ns) / 1e9);
+}
+
+/* The state goes last: the thread that asked goes on when it sees it. */
+static void give_up_if_asked(void)
+{
+    if (!atomic_load(&give_up_asked) || atomic_load(&given_up))
+        return;
+    anchor_now();
+    take_records(false);
+    cupti_session_end();
+    atomic_store(&given_up, 1);
+    kernel_records_end(clock_realtime_ns());
+    take_records(false);
+    note_given_up(started_ns);
+    pthread_mutex_lock(&mutex);
+    if (!finishing)
+        set_state(KERNEL_TIMING_OFF);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void ask_to_give_up(void)
+{
+    pthread_mutex_lock(&mutex);
+    atomic_store(&give_up_asked, 1);
+    if (thread_runs)
+        pthread_cond_broadcast(&wake);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* What another thread is starting is asked for once it has started. */
+void kernel_timing_give_up(bool shares, uint64_t timeout_ns)
+{
+    const uint64_t until_ns = clock_monotonic_ns() + timeout_ns;
+    enum kernel_timing_state state;
+    while ((state = kernel_timing_state()) == KERNEL_TIMING_STARTING || state == KERNEL_TIMING_ON) {
+        if (state == KERNEL_TIMING_ON && shares && cupti_session_is_shared())
+            return;
+        if (state == KERNEL_TIMING_ON)
+            ask_to_give_up();
+        if (clock_monotonic_ns() >= until_ns)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+    }
+}
+
 static void write_devices(void)
 {
     ticking.devices_written = device_facts_write();
@@ -299,6 +357,10 @@ static void tick(void)
         ticking.devices_wait_ns = wait_ns < DEVICE_BACKOFF_MS * ms ? wait_ns : DEVICE_BACKOFF_MS * ms;
         ticking.devices_due_ns = now_ns + ticking.devices_wait_ns;
     }
+    if (is_on())
+        give_up_if_asked();
+    if (atomic_load(&given_up))
+        take_records(false);
     if (!is_on())
         return;
     take_records(false);
@@ -314,6 +376,8 @@ static void last_tick(void)
 {
     if (!ticking.devices_written)
         write_devices();
+    if (atomic_load(&given_up))
+        take_records(true);
     if (!is_on())
         return;
     if (cupti_session_was_used())
@@ -347,7 +411,7 @@ static bool sleep_a_period(void)
     struct timespec until = monotonic_after(period_ns);
     int woken = 0;
     pthread_mutex_lock(&mutex);
-    while (!finishing && woken != ETIMEDOUT)
+    while (!finishing && woken != ETIMEDOUT && (atomic_load(&given_up) || !atomic_load(&give_up_asked)))
         woken = pthread_cond_timedwait(&wake, &mutex, &until);
     bool leave = finishing;
     pthread_mutex_unlock(&mutex);
@@ -363,7 +427,7 @@ static void *run_thread(void *unused)
 {
     atomic_store(&thread_id, (int)syscall(SYS_gettid));
     bool stay = true;
-    while (stay && (is_on() || !ticking.devices_written)) {
+    while (stay && (is_on() || atomic_load(&given_up) || !ticking.devices_written)) {
         tick();
         stay = sleep_a_period();
     }
@@ -423,6 +487,7 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
     settings.off = wanted->off;
     settings.join = wanted->join;
     settings.cupti_path = wanted->cupti_path;
+    settings.cupti_api = wanted->cupti_api;
     if (wanted->flush_period_ms)
         settings.flush_period_ms = wanted->flush_period_ms;
     if (wanted->exit_timeout_ms)
@@ -445,6 +510,7 @@ static void start(const struct cuda_driver *driver, bool injected)
         return;
     }
     bool on = outcome == CUPTI_SESSION_STARTED;
+    started_ns = clock_monotonic_ns();
     set_state_and_join(on ? KERNEL_TIMING_ON : KERNEL_TIMING_OFF, on && cupti_session_is_external());
     pthread_atfork(NULL, NULL, in_forked_child);
     start_thread(); /* also without CUPTI: for the device facts */

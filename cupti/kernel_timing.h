@@ -101,6 +101,12 @@ enum kernel_timing_join {
     KERNEL_TIMING_JOIN_EXTERNAL,    /* from the start: CUPTI has to record each call of the driver then */
 };
 
+enum kernel_timing_cupti_api {
+    KERNEL_TIMING_CUPTI_AUTO = 0, /* V1, unless a client that shares is there */
+    KERNEL_TIMING_CUPTI_V1,       /* alone in the process; whoever comes later gets CUPTI from us */
+    KERNEL_TIMING_CUPTI_V2,       /* beside others that use it too, where CUPTI and driver have it; else V1 */
+};
+
 struct kernel_timing_settings {
     bool off;                     /* the user wants shapes only */
     enum kernel_timing_join join; /* kernels to calls */
@@ -109,6 +115,8 @@ struct kernel_timing_settings {
     uint32_t exit_timeout_ms;     /* 0: 1500 */
     uint32_t buffer_count;        /* 0: 64, at most 256 */
     uint32_t buffer_bytes;        /* 0: 1 MiB */
+
+    enum kernel_timing_cupti_api cupti_api;
 };
 
 /* Once, before any of the following; nothing is called or mapped by it. */
@@ -149,6 +157,10 @@ void kernel_timing_tend(void);
  * TIMEOUT_NS for it. False: CUPTI did not answer in time. It is also called by an exit handler of our own that runs before
  * CUPTI's, with settings.exit_timeout_ms. No synchronising call is ever made. */
 bool kernel_timing_finish(uint64_t timeout_ns);
+
+/* Another client of CUPTI is about to call it (cupti/other_clients.h): unless both share, CUPTI is handed over, and from then
+ * on there are shapes only. Any thread but the timing's; waits at most TIMEOUT_NS. Nothing to do where nothing is timed. */
+void kernel_timing_give_up(bool shares, uint64_t timeout_ns);
 
 /* The timing's own thread, so that nobody takes it for one of the host's; 0: there is none. */
 int kernel_timing_thread_id(void);

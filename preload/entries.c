@@ -21,6 +21,8 @@ static const struct {
 #include "preload/launch_calls.def"
 #define LOOKUP(result, missing, symbol, ...) char of_##symbol[sizeof #symbol];
 #include "preload/lookup_calls.def"
+#define CLIENT(symbol, ...)                  char of_##symbol[sizeof #symbol];
+#include "preload/cupti_calls.def"
 #define ASKED(symbol)                        char of_##symbol[sizeof #symbol];
     EACH_ASKED(ASKED)
 #undef ASKED
@@ -35,6 +37,8 @@ static const struct {
 #include "preload/launch_calls.def"
 #define LOOKUP(result, missing, symbol, ...) .of_##symbol = #symbol,
 #include "preload/lookup_calls.def"
+#define CLIENT(symbol, ...)                  .of_##symbol = #symbol,
+#include "preload/cupti_calls.def"
 #define ASKED(symbol)                        .of_##symbol = #symbol,
     EACH_ASKED(ASKED)
 #undef ASKED
@@ -51,6 +55,8 @@ static const uint16_t places[SYMBOL_COUNT] = {
 #include "preload/launch_calls.def"
 #define LOOKUP(result, missing, symbol, ...) [ENTRY_##symbol] = PLACE(symbol),
 #include "preload/lookup_calls.def"
+#define CLIENT(symbol, ...)                  [ENTRY_##symbol] = PLACE(symbol),
+#include "preload/cupti_calls.def"
 #define ASKED(symbol)                        [ASKED_##symbol] = PLACE(symbol),
     EACH_ASKED(ASKED)
 #undef ASKED

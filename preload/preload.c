@@ -278,11 +278,25 @@ static enum kernel_timing_join join_of(enum setting_join join)
     }
 }
 
+static enum kernel_timing_cupti_api cupti_api_of(enum setting_cupti_api api)
+{
+    switch (api) {
+    case SETTING_CUPTI_V1:
+        return KERNEL_TIMING_CUPTI_V1;
+    case SETTING_CUPTI_V2:
+        return KERNEL_TIMING_CUPTI_V2;
+    default:
+        return KERNEL_TIMING_CUPTI_AUTO;
+    }
+}
+
 /* Before the trace opens: from then on other threads' calls may start the timing. */
 static void configure_timing(void)
 {
-    struct kernel_timing_settings timing = {
-        .off = !settings.timing, .join = join_of(settings.join), .exit_timeout_ms = settings.exit_wait_ms};
+    struct kernel_timing_settings timing = {.off = !settings.timing,
+                                            .join = join_of(settings.join),
+                                            .cupti_api = cupti_api_of(settings.cupti_api),
+                                            .exit_timeout_ms = settings.exit_wait_ms};
     if (!timing.exit_timeout_ms)
         timing.exit_timeout_ms = 1; /* 0 would mean its default */
     kernel_timing_configure(&timing);

@@ -8,6 +8,7 @@
 
 /* clang-format off */
 static const struct setting settings_rows[] = {
+    {SETTING_CUPTI_API,    SETTING_CHOICE, "auto", 0, 0,      "v1: CUPTI alone, until another profiler comes; v2: beside profilers that use it too; auto takes v1 unless such a one is there", "auto|v1|v2"},
     {SETTING_DIR,          SETTING_PATH,   "",     0, 0,      "folder of the session, absolute; without it that of the nearest parent process that has one, or nothing is recorded", NULL},
     {SETTING_DISABLE,      SETTING_SWITCH, "off",  0, 0,      "pass every call through and record nothing", NULL},
     {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500",  0, 600000, "how long an exiting process may wait for its last kernel times", NULL},
@@ -115,6 +116,8 @@ void settings_read_from(struct settings *settings, const char *(*value_of)(const
     settings->timing = settings_switch(timing, value_of(SETTING_TIMING, context), NULL);
     settings->lookup = settings_switch(settings_find(SETTING_LOOKUP), value_of(SETTING_LOOKUP, context), NULL);
     settings->exit_wait_ms = (uint32_t)settings_number(exit_wait, value_of(SETTING_EXIT_WAIT_MS, context), NULL);
+    settings->cupti_api = (enum setting_cupti_api)settings_choice(settings_find(SETTING_CUPTI_API),
+                                                                  value_of(SETTING_CUPTI_API, context), NULL);
     settings->join = (enum setting_join)settings_choice(join, value_of(SETTING_JOIN, context), NULL);
 }
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SETTING_CUPTI_API    "ROOFTAP_CUPTI_API"
 #define SETTING_DIR          "ROOFTAP_DIR"
 #define SETTING_DISABLE      "ROOFTAP_DISABLE"
 #define SETTING_TIMING       "ROOFTAP_TIMING"
@@ -19,6 +20,7 @@
 
 enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE };
 enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
+enum setting_cupti_api { SETTING_CUPTI_AUTO, SETTING_CUPTI_V1, SETTING_CUPTI_V2 };        /* the same */
 
 struct setting {
     const char *variable;
@@ -42,6 +44,7 @@ struct settings {
     bool lookup;
     uint32_t exit_wait_ms;
     enum setting_join join;
+    enum setting_cupti_api cupti_api;
 };
 
 /* What TEXT means for ROW; NULL and nonsense mean the default. *UNDERSTOOD (may be NULL) tells nonsense apart, so that

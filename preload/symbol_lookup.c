@@ -182,6 +182,8 @@ static bool is_vendor(const struct link_map *map)
 #include "preload/cublas_calls.def"
 #include "preload/launch_calls.def"
 #include "preload/lookup_calls.def"
+#define CLIENT(symbol, ...)                  ADDRESS(symbol)
+#include "preload/cupti_calls.def"
 
 static const char *const wrappers[ENTRY_COUNT] = {
 #define CALL(symbol, ...)                    [ENTRY_##symbol] = address_##symbol,
@@ -193,6 +195,8 @@ static const char *const wrappers[ENTRY_COUNT] = {
 #include "preload/cublas_calls.def"
 #include "preload/launch_calls.def"
 #include "preload/lookup_calls.def"
+#define CLIENT(symbol, ...)                  [ENTRY_##symbol] = address_##symbol,
+#include "preload/cupti_calls.def"
 };
 
 static const char *const missing_names[ENTRY_COUNT] = {
@@ -205,6 +209,8 @@ static const char *const missing_names[ENTRY_COUNT] = {
 #include "preload/cublas_calls.def"
 #include "preload/launch_calls.def"
 #include "preload/lookup_calls.def"
+#define CLIENT(symbol, ...)                  [ENTRY_##symbol] = #symbol SYMBOL_MISSING_MARK,
+#include "preload/cupti_calls.def"
 };
 
 /* clang-format on */

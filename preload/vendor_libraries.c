@@ -17,12 +17,13 @@ static const struct vendor_library vendor_libraries[] = {
     {"cublas",   "libcublas.so.",   {"libcublas.so.13",   "libcublas.so.12",   "libcublas.so.11"}},
     {"cuda",     "libcudart.so.",   {"libcudart.so.13",   "libcudart.so.12",   "libcudart.so.11.0"}},
     {"__cuda",   "libcudart.so.",   {"libcudart.so.13",   "libcudart.so.12",   "libcudart.so.11.0"}},
+    {"cupti",    "libcupti.so.",    {"libcupti.so.13",    "libcupti.so.12",    "libcupti.so.11.8"}},
     {"cu",       "libcuda.so.",     {"libcuda.so.1"}},
 };
 
 /* That look up functions of those, or watch them. */
 static const char *const others[] = {
-    "libcupti.so.", "libnvperf_", "libcuinj64.so.", "libnvidia-", "libcheckpoint.so",
+    "libnvperf_", "libcuinj64.so.", "libnvidia-", "libcheckpoint.so",
 };
 /* clang-format on */
 

@@ -183,6 +183,9 @@ VALUE(CUPTI_CBID_cuGraphLaunch_ptsz, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz)
 #define FUNCTION(name, needed, parameters) { #name, sizeof(&name) },
 static const struct { const char *name; size_t pointer_bytes; } functions[] = {
 #include "cupti/cupti_functions.def"
+#if CUPTI_API_VERSION >= 130301
+#include "cupti/shared_functions.def"
+#endif
 };
 #undef FUNCTION
 /* clang-format on */

@@ -82,6 +82,8 @@ def library_of(name):
         return "cublasLt"
     if name.startswith("cublas"):
         return "cublas"
+    if name.startswith("cupti"):
+        return "cupti"  # no fake: what it says is the business of tests/cupti
     return "cuda" if name.startswith("cu") and not name.startswith("cuda") else "cudart"
 
 

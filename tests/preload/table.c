@@ -9,3 +9,5 @@
 #include "preload/launch_calls.def"
 #define LOOKUP(result, missing, symbol, parameters, arguments, ...) @LOOKUP result symbol parameters @
 #include "preload/lookup_calls.def"
+#define CLIENT(symbol, parameters, arguments, shares) @CLIENT int symbol parameters @
+#include "preload/cupti_calls.def"
