@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads ELF headers of the target's file. Everything is checked against the file's length; what is
- * odd is left alone, since a wrong warning is worse than none. */
+/* Reads ELF headers of the target's file. What is odd is left alone, since a wrong warning is worse than none. */
 #include "cli/program.h"
 
 #include <elf.h>
@@ -9,34 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-struct image {
-    const unsigned char *bytes;
-    size_t size;
-};
-
-static const void *at(const struct image *image, uint64_t offset, uint64_t size)
-{
-    if (offset > image->size || size > image->size - offset)
-        return NULL;
-    return image->bytes + offset;
-}
-
-/* Tables of structs start aligned in every file that a linker wrote. */
-static const void *table_at(const struct image *image, uint64_t offset, uint64_t size)
-{
-    return offset % 8 ? NULL : at(image, offset, size);
-}
-
-static const char *text_at(const struct image *image, uint64_t offset)
-{
-    const char *text = at(image, offset, 1);
-    return text && memchr(text, '\0', image->size - offset) ? text : NULL;
-}
+#include "cli/elf_image.h"
 
 static bool runnable(const char *path)
 {
@@ -61,7 +37,7 @@ static bool find_on_path(const char *command, char *out)
 }
 
 /* "#!/usr/bin/env python3" runs python3, "#!/bin/sh" runs /bin/sh. */
-static bool find_interpreter(const struct image *image, char *out)
+static bool find_interpreter(const struct elf_image *image, char *out)
 {
     char line[256] = "";
     size_t length = image->size < sizeof line - 1 ? image->size : sizeof line - 1;
@@ -79,15 +55,15 @@ static bool find_interpreter(const struct image *image, char *out)
 
 /* Host code made by the CUDA compiler carries its kernels in .nv_fatbin and registers them at
  * start-up. If that function is not imported, the runtime that has it is inside the file. */
-static bool has_static_cuda_runtime(const struct image *image, const Elf64_Ehdr *header)
+static bool has_static_cuda_runtime(const struct elf_image *image, const Elf64_Ehdr *header)
 {
-    const Elf64_Shdr *sections = table_at(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
+    const Elf64_Shdr *sections = elf_image_table(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
     if (!sections || header->e_shentsize != sizeof *sections || header->e_shstrndx >= header->e_shnum)
         return false;
     const Elf64_Shdr *names = &sections[header->e_shstrndx];
     bool kernels = false;
     for (int i = 0; i < header->e_shnum; i++) {
-        const char *name = text_at(image, names->sh_offset + sections[i].sh_name);
+        const char *name = elf_image_text(image, names->sh_offset + sections[i].sh_name);
         kernels |= name && strcmp(name, ".nv_fatbin") == 0;
     }
     if (!kernels)
@@ -96,9 +72,9 @@ static bool has_static_cuda_runtime(const struct image *image, const Elf64_Ehdr 
         const Elf64_Shdr *section = &sections[i];
         if (section->sh_type != SHT_DYNSYM || section->sh_link >= header->e_shnum)
             continue;
-        const Elf64_Sym *symbols = table_at(image, section->sh_offset, section->sh_size);
+        const Elf64_Sym *symbols = elf_image_table(image, section->sh_offset, section->sh_size);
         for (uint64_t s = 0; symbols && s < section->sh_size / sizeof *symbols; s++) {
-            const char *name = text_at(image, sections[section->sh_link].sh_offset + symbols[s].st_name);
+            const char *name = elf_image_text(image, sections[section->sh_link].sh_offset + symbols[s].st_name);
             if (name && strcmp(name, "__cudaRegisterFatBinary") == 0 && symbols[s].st_shndx == SHN_UNDEF)
                 return false;
         }
@@ -116,17 +92,17 @@ static int major_of_library(const char *name)
     return 0;
 }
 
-static int linked_cuda_major(const struct image *image, const Elf64_Ehdr *header)
+static int linked_cuda_major(const struct elf_image *image, const Elf64_Ehdr *header)
 {
-    const Elf64_Shdr *sections = table_at(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
+    const Elf64_Shdr *sections = elf_image_table(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
     if (!sections || header->e_shentsize != sizeof *sections)
         return 0;
     for (int i = 0; i < header->e_shnum; i++) {
         if (sections[i].sh_type != SHT_DYNAMIC || sections[i].sh_link >= header->e_shnum)
             continue;
-        const Elf64_Dyn *dynamic = table_at(image, sections[i].sh_offset, sections[i].sh_size);
+        const Elf64_Dyn *dynamic = elf_image_table(image, sections[i].sh_offset, sections[i].sh_size);
         for (uint64_t d = 0; dynamic && d < sections[i].sh_size / sizeof *dynamic; d++) {
-            const char *name = text_at(image, sections[sections[i].sh_link].sh_offset + dynamic[d].d_un.d_val);
+            const char *name = elf_image_text(image, sections[sections[i].sh_link].sh_offset + dynamic[d].d_un.d_val);
             int major = dynamic[d].d_tag == DT_NEEDED && name ? major_of_library(name) : 0;
             if (major)
                 return major;
@@ -145,13 +121,13 @@ static const struct {
     {"linker64", "is built for Android's C library, whose loader can't load rooftap"}, /* Bionic: /system/bin */
 };
 
-static const char *other_libc_of(const struct image *image, const Elf64_Ehdr *header)
+static const char *other_libc_of(const struct elf_image *image, const Elf64_Ehdr *header)
 {
-    const Elf64_Phdr *segments = table_at(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
+    const Elf64_Phdr *segments = elf_image_table(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
     if (!segments || header->e_phentsize != sizeof *segments)
         return NULL;
     for (int i = 0; i < header->e_phnum; i++) {
-        const char *path = segments[i].p_type == PT_INTERP ? text_at(image, segments[i].p_offset) : NULL;
+        const char *path = segments[i].p_type == PT_INTERP ? elf_image_text(image, segments[i].p_offset) : NULL;
         const char *slash = path ? strrchr(path, '/') : NULL;
         for (size_t row = 0; slash && row < sizeof other_libcs / sizeof other_libcs[0]; row++)
             if (!strncmp(slash + 1, other_libcs[row].loader, strlen(other_libcs[row].loader)))
@@ -161,9 +137,9 @@ static const char *other_libc_of(const struct image *image, const Elf64_Ehdr *he
 }
 
 /* The dynamic loader itself has no interpreter either, but it has a name. */
-static bool is_static(const struct image *image, const Elf64_Ehdr *header)
+static bool is_static(const struct elf_image *image, const Elf64_Ehdr *header)
 {
-    const Elf64_Phdr *segments = table_at(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
+    const Elf64_Phdr *segments = elf_image_table(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
     if (!segments || header->e_phentsize != sizeof *segments)
         return false;
     for (int i = 0; i < header->e_phnum; i++) {
@@ -171,7 +147,7 @@ static bool is_static(const struct image *image, const Elf64_Ehdr *header)
             return false;
         if (segments[i].p_type != PT_DYNAMIC)
             continue;
-        const Elf64_Dyn *dynamic = table_at(image, segments[i].p_offset, segments[i].p_filesz);
+        const Elf64_Dyn *dynamic = elf_image_table(image, segments[i].p_offset, segments[i].p_filesz);
         for (uint64_t d = 0; dynamic && d < segments[i].p_filesz / sizeof *dynamic; d++)
             if (dynamic[d].d_tag == DT_SONAME)
                 return false;
@@ -179,9 +155,9 @@ static bool is_static(const struct image *image, const Elf64_Ehdr *header)
     return true;
 }
 
-static void examine_elf(struct program *program, const struct image *image)
+static void examine_elf(struct program *program, const struct elf_image *image)
 {
-    const Elf64_Ehdr *header = at(image, 0, sizeof *header);
+    const Elf64_Ehdr *header = elf_image_at(image, 0, sizeof *header);
     Elf64_Ehdr own;
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     bool comparable = fd >= 0 && read(fd, &own, sizeof own) == sizeof own;
@@ -209,28 +185,15 @@ static bool is_privileged(const char *path, const struct stat *status)
     return getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-static bool map_file(const char *path, struct image *image, struct stat *status)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    void *bytes = MAP_FAILED;
-    if (fstat(fd, status) == 0 && status->st_size >= 4)
-        bytes = mmap(NULL, (size_t)status->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    *image = (struct image){bytes, (size_t)status->st_size};
-    return bytes != MAP_FAILED;
-}
-
 bool program_examine(struct program *program, const char *command)
 {
     *program = (struct program){0};
     if (!find_on_path(command, program->path))
         return false;
     for (int depth = 0; depth < 4; depth++) { /* the kernel follows that many interpreters */
-        struct image image;
+        struct elf_image image;
         struct stat status;
-        if (!map_file(program->path, &image, &status))
+        if (!elf_image_map(program->path, &image, &status))
             return true; /* executable but not readable: nothing can be said */
         bool script = memcmp(image.bytes, "#!", 2) == 0 && find_interpreter(&image, program->path);
         if (!script) {
@@ -238,7 +201,7 @@ bool program_examine(struct program *program, const char *command)
             if (memcmp(image.bytes, ELFMAG, SELFMAG) == 0)
                 examine_elf(program, &image);
         }
-        munmap((void *)image.bytes, image.size);
+        elf_image_unmap(&image);
         if (!script)
             break;
     }
