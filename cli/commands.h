@@ -18,6 +18,7 @@ int cmd_collect(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_predict(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_kernels(int argc, char **argv);
 int cmd_help(int argc, char **argv);

@@ -16,6 +16,7 @@ const struct command command_table[] = {
     {"collect", cmd_collect, "take over from a collector that was killed"},
     {"predict", cmd_predict, "predict a model's operators from its config.json"},
     {"calibrate", cmd_calibrate, "measure what this GPU reaches, for reports"},
+    {"doctor", cmd_doctor, "tell what of a recording will work here, and why not"},
     {"gpus",   cmd_gpus,   "list the GPUs whose roofs are known"},
     {"kernels", cmd_kernels, "list families of kernels, and explain a name's"},
     {"help",   cmd_help,   "explain a command"},

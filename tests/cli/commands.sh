@@ -4,7 +4,7 @@
 tests=$(cd "$(dirname "$0")/.." && pwd)
 . "$(dirname "$0")/common.sh"
 
-expected="record report collect predict calibrate gpus kernels help version"
+expected="record report collect predict calibrate doctor gpus kernels help version"
 expect "commands" "$expected" "$("$ROOFTAP" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | paste -sd' ')"
 for command in $expected; do
     "$ROOFTAP" help "$command" >by_help || fail "help $command"
@@ -26,6 +26,9 @@ for option in json all; do
 done
 for option in device output quick json simulate sim-option; do
     "$ROOFTAP" help calibrate | grep -q -- "--$option" || fail "help calibrate does not explain --$option"
+done
+for option in output simulate simulate-cuda sim-option timeout sysroot json; do
+    "$ROOFTAP" help doctor | grep -q -- "--$option" || fail "help doctor does not explain --$option"
 done
 "$ROOFTAP" --version | grep -Eqx 'rooftap [0-9]+\.[0-9]+\.[0-9]+' || fail "--version: $("$ROOFTAP" --version)"
 expect "'version' and '--version'" "$("$ROOFTAP" --version)" "$("$ROOFTAP" version)"
