@@ -17,6 +17,7 @@
 #include "cupti/cuda_driver.h"
 #include "cupti/cupti_session.h"
 #include "cupti/device_facts.h"
+#include "cupti/event_timing.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
@@ -30,6 +31,7 @@ _Atomic int kernel_timing_attention = 1;
 
 enum {
     PERIOD_BUSY_MS = 10,
+    PERIOD_EVENTS_MS = 2, /* there is a pair for each call until the next look */
     PERIOD_IDLE_MS = 50,
     FLUSH_BACKOFF_MS = 5000,
     ANCHOR_MS = 1000,
@@ -61,6 +63,7 @@ static struct {
     uint64_t devices_due_ns, devices_wait_ns, anchor_due_ns;
     uint64_t flush_due_ns, flush_wait_ns; /* wait 0: nothing to flush has been heard of yet */
     uint64_t seen_at_flush;
+    bool events_wait; /* some of those recorded are not through */
 } ticking;
 
 /* The flag for calls is set before what it speaks of, and taken back after: a call that sees it looks itself. */
@@ -68,7 +71,7 @@ static bool calls_must_look(void)
 {
     int state = atomic_load(&kernel_timing_state_now);
     bool started = state == KERNEL_TIMING_ON || state == KERNEL_TIMING_OFF;
-    return state == KERNEL_TIMING_IDLE || atomic_load(&kernel_timing_external_now) ||
+    return state == KERNEL_TIMING_IDLE || atomic_load(&kernel_timing_external_now) || event_timing_is_on() ||
            (started && !atomic_load(&devices_told));
 }
 
@@ -114,8 +117,19 @@ static void publish(struct kernel_timing_context *context, enum trace_owner owne
     context->last_launch = 0;
 }
 
-void kernel_timing_enter_slowly(struct kernel_timing_context *context, void *stream, uint64_t call_id)
+/* A call that never came back left its pair of events behind. */
+static void begin_events(struct kernel_timing_context *context, void *stream)
 {
+    if (context->event_ticket)
+        event_timing_after(context->event_ticket, 0, TRACE_OWNER_NONE, 0);
+    context->event_ticket = event_timing_before(stream);
+    if (context->event_ticket)
+        context->at_end |= KERNEL_TIMING_EVENTS;
+}
+
+void kernel_timing_enter_slowly(struct kernel_timing_context *context, void *known_stream, uint64_t call_id)
+{
+    void *stream = known_stream == EVENT_TIMING_NO_STREAM ? NULL : known_stream;
     kernel_timing_start_if_needed(stream);
     kernel_timing_call_begin(context, call_id);
     enum kernel_timing_state state = kernel_timing_state();
@@ -125,6 +139,8 @@ void kernel_timing_enter_slowly(struct kernel_timing_context *context, void *str
     }
     if (!atomic_load_explicit(&devices_told, memory_order_relaxed))
         context->at_end |= KERNEL_TIMING_UNTOLD;
+    if (event_timing_is_on())
+        begin_events(context, known_stream);
 }
 
 /* The thread tells as well, and more; but a worker may be gone by _exit() before that thread first runs. */
@@ -176,6 +192,10 @@ void kernel_timing_settle(struct kernel_timing_context *context, enum trace_owne
     uint32_t at_end = context->at_end;
     bool launch_seen = context->last_launch != 0; /* another thread started the timing meanwhile */
     context->at_end = 0;
+    if (at_end & KERNEL_TIMING_EVENTS) {
+        event_timing_after(context->event_ticket, context->call_id, owner, owner_id);
+        context->event_ticket = 0;
+    }
     if (at_end & KERNEL_TIMING_NODES)
         graph_nodes_publish(context->last_node, context->call_id, owner, owner_id);
     if (launch_seen)
@@ -357,6 +377,7 @@ static void tick(void)
         ticking.devices_wait_ns = wait_ns < DEVICE_BACKOFF_MS * ms ? wait_ns : DEVICE_BACKOFF_MS * ms;
         ticking.devices_due_ns = now_ns + ticking.devices_wait_ns;
     }
+    ticking.events_wait = event_timing_tend();
     if (is_on())
         give_up_if_asked();
     if (atomic_load(&given_up))
@@ -376,6 +397,7 @@ static void last_tick(void)
 {
     if (!ticking.devices_written)
         write_devices();
+    event_timing_last_tend();
     if (atomic_load(&given_up))
         take_records(true);
     if (!is_on())
@@ -406,6 +428,8 @@ static bool sleep_a_period(void)
 {
     bool busy = is_on() && ticking.flush_wait_ns == settings.flush_period_ms * ms;
     uint64_t period_ns = (busy ? PERIOD_BUSY_MS : PERIOD_IDLE_MS) * ms;
+    if (event_timing_is_on())
+        period_ns = (ticking.events_wait ? PERIOD_EVENTS_MS : PERIOD_BUSY_MS) * ms;
     if (!ticking.devices_written && ticking.devices_wait_ns < period_ns)
         period_ns = ticking.devices_wait_ns;
     struct timespec until = monotonic_after(period_ns);
@@ -427,7 +451,7 @@ static void *run_thread(void *unused)
 {
     atomic_store(&thread_id, (int)syscall(SYS_gettid));
     bool stay = true;
-    while (stay && (is_on() || atomic_load(&given_up) || !ticking.devices_written)) {
+    while (stay && (is_on() || atomic_load(&given_up) || event_timing_is_on() || !ticking.devices_written)) {
         tick();
         stay = sleep_a_period();
     }
@@ -477,6 +501,7 @@ static void start_thread(void)
 static void in_forked_child(void)
 {
     atomic_store(&inline_ticks, 0);
+    event_timing_stop();
     set_state(KERNEL_TIMING_FINISHED);
 }
 
@@ -485,6 +510,7 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
     if (kernel_timing_state() != KERNEL_TIMING_IDLE && !trace_writer_is_open())
         in_forked_child(); /* by bare clone(), where no fork handler ran */
     settings.off = wanted->off;
+    settings.events = wanted->events;
     settings.join = wanted->join;
     settings.cupti_path = wanted->cupti_path;
     settings.cupti_api = wanted->cupti_api;
@@ -498,11 +524,21 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
         settings.buffer_bytes = wanted->buffer_bytes;
 }
 
+static void start_events(const struct cuda_driver *driver)
+{
+    bool on = event_timing_start(driver);
+    trace_note(trace_thread_get(), on ? TRACE_NOTE_TIMING_ON : TRACE_NOTE_TIMING_OFF, 0,
+               on ? "events of CUDA around calls and launches, without CUPTI"
+                  : "this driver lacks functions that timing by events needs");
+}
+
 static void start(const struct cuda_driver *driver, bool injected)
 {
     enum cupti_session_outcome outcome = CUPTI_SESSION_REFUSED;
     if (settings.off)
         trace_note(trace_thread_get(), TRACE_NOTE_TIMING_OFF, 0, "switched off by the user");
+    else if (settings.events)
+        start_events(driver);
     else
         outcome = cupti_session_start(&settings, driver, injected);
     if (outcome == CUPTI_SESSION_LATER) {
@@ -605,6 +641,7 @@ bool kernel_timing_finish(uint64_t timeout_ns)
     if (atomic_exchange(&finish_begun, 1))
         return true; /* another thread is at it */
     bool done = wait_for_thread(timeout_ns);
+    event_timing_stop();
     if (!done && state == KERNEL_TIMING_ON)
         trace_note(trace_thread_get(), TRACE_NOTE_TIMING_CUT, 0,
                    "CUPTI did not hand over within %llu ms what it held at exit: the last kernels may be missing",

@@ -25,7 +25,7 @@ struct kernel_timing_context {
         uint64_t pending; /* 0: neither, and the call's end has nothing to do */
         struct {
             uint32_t last_launch; /* newest table entry made under it, index + 1; 0: none */
-            uint32_t at_end;      /* KERNEL_TIMING_PUSHED, _EARLY, _UNTOLD, _NODES */
+            uint32_t at_end;      /* KERNEL_TIMING_PUSHED, _EARLY, _UNTOLD, _NODES, _EVENTS */
         };
     };
     void *stream;                   /* of an early call */
@@ -36,7 +36,7 @@ struct kernel_timing_context {
     const char *launched; /* kernel of the launch in flight under the call */
     uint32_t last_node;   /* newest node made under the call, index + 1, if at_end says that there are any */
     uint32_t graph_state, graph_depth; /* of the call that makes or changes an executable */
-    uint32_t reserved;
+    uint32_t event_ticket; /* of the call in flight, if at_end says that it is timed by events */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct kernel_timing_context) == TRACE_TIMING_BYTES, "one cache line");
 
@@ -50,6 +50,7 @@ enum {
     KERNEL_TIMING_EARLY = 2,  /* the call began before kernels were timed */
     KERNEL_TIMING_UNTOLD = 4, /* no device was described yet */
     KERNEL_TIMING_NODES = 8,  /* nodes of a graph were made under it */
+    KERNEL_TIMING_EVENTS = 16, /* it is timed by events of CUDA */
 };
 
 enum kernel_timing_state {
@@ -109,6 +110,7 @@ enum kernel_timing_cupti_api {
 
 struct kernel_timing_settings {
     bool off;                     /* the user wants shapes only */
+    bool events;                  /* calls are timed by events of CUDA, CUPTI is left alone */
     enum kernel_timing_join join; /* kernels to calls */
     const char *cupti_path;       /* NULL: find it. The string must live on */
     uint32_t flush_period_ms;     /* 0: 200 */
@@ -138,7 +140,8 @@ static inline void kernel_timing_start_if_needed(void *stream)
 
 /* kernel_timing_start_if_needed() and kernel_timing_call_begin(): one load and three stores once started. Of a call that
  * begins before that, the end counts it as one whose kernels nobody timed, and tries to start in its turn: a program that
- * leaves the initialisation to the runtime is ready only after its first launch. */
+ * leaves the initialisation to the runtime is ready only after its first launch. STREAM may also be
+ * EVENT_TIMING_NO_STREAM (cupti/event_timing.h). */
 void kernel_timing_enter_slowly(struct kernel_timing_context *context, void *stream, uint64_t call_id);
 static inline void kernel_timing_enter(struct kernel_timing_context *context, void *stream, uint64_t call_id)
 {

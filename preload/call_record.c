@@ -4,6 +4,9 @@
  * becomes of the process. No lock, no allocation, no system call. */
 #include "preload/call_record.h"
 
+#include <errno.h>
+
+#include "cupti/event_timing.h"
 #include "cupti/kernel_timing.h"
 #include "preload/real_symbol.h"
 #include "preload/scalar.h"
@@ -143,6 +146,28 @@ struct call_handle_state call_ask_one_by_one(cublasHandle_t handle, const void *
     if (get.stream && get.stream(handle, &stream) == VENDOR_SUCCESS)
         state.stream = (uint64_t)(uintptr_t)stream;
     return state;
+}
+
+/* Only where the user asked for timing by events: before the real call nothing else is behind a pointer. */
+static void *stream_before(unsigned entry, cublasHandle_t handle)
+{
+    int errno_before = errno;
+    void *real = real_symbol_known(entry);
+    cublasStatus_t (*get)(cublasHandle_t, cudaStream_t *) =
+        handle && real ? real_symbol_ask(ASKED_cublasGetStream_v2, real) : NULL;
+    cudaStream_t stream;
+    bool known = get && get(handle, &stream) == VENDOR_SUCCESS;
+    errno = errno_before;
+    return known ? (void *)stream : EVENT_TIMING_NO_STREAM;
+}
+
+void call_enter_slowly(struct kernel_timing_context *timing, unsigned entry, uint64_t stream, cublasHandle_t handle,
+                       uint64_t call_id)
+{
+    void *known = (void *)(uintptr_t)stream;
+    if (stream == CALL_STREAM_UNKNOWN)
+        known = event_timing_is_on() ? stream_before(entry, handle) : NULL;
+    kernel_timing_enter_slowly(timing, known, call_id);
 }
 
 /* ---- signatures ---- */

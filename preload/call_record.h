@@ -136,6 +136,10 @@ static inline __attribute__((always_inline)) struct trace_thread *call_record_th
     return thread;
 }
 
+/* kernel_timing_enter(): cuBLAS tells the stream only afterwards, so where it is needed before, HANDLE is asked for it. */
+void call_enter_slowly(struct kernel_timing_context *timing, unsigned entry, uint64_t stream, cublasHandle_t handle,
+                       uint64_t call_id);
+
 /* STACK: where the wrapper is, see depth_note_stack(). */
 static inline __attribute__((always_inline)) void call_begin_at(struct trace_thread *thread, struct call_shape *shape,
                                                                 struct call_event *event, const uintptr_t *stack)
@@ -160,9 +164,12 @@ static inline __attribute__((always_inline)) void call_begin_at(struct trace_thr
         depth_note_stack(&depth->call_stack);
     uint32_t entry = (uint16_t)shape->facts;
     MEMO_SETTLE(*shape);
-    /* cuBLAS tells the stream only afterwards. */
-    uint64_t stream = event->stream == CALL_STREAM_UNKNOWN ? 0 : event->stream;
-    kernel_timing_enter(kernel_timing_context(thread), (void *)(uintptr_t)stream, event->call_id);
+    struct kernel_timing_context *timing = kernel_timing_context(thread);
+    if (__builtin_expect(atomic_load_explicit(&kernel_timing_attention, memory_order_acquire), 0))
+        call_enter_slowly(timing, entry, event->stream, event->stream == CALL_STREAM_UNKNOWN ? event->handle : NULL,
+                          event->call_id);
+    else
+        kernel_timing_note_call(timing, event->call_id);
     event->start_ticks = clock_ticks();
     slot->start_ticks = event->start_ticks;
     __atomic_store_n(&slot->entry, entry, __ATOMIC_RELEASE);
