@@ -355,7 +355,7 @@ int cmd_record(int argc, char **argv)
         {"simulate",   's', OPTION_TEXT,   &options.simulate,    "GPU",       "run on a simulated GPU: a name that 'rooftap gpus' lists"},
         {"simulate-cuda", 0, OPTION_CHOICE, &options.simulate_cuda, "12|13", "CUDA's major on the simulated GPU; without it that of COMMAND's libraries, else the newest"},
         {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
-        {"timing",      0,  OPTION_CHOICE, &options.timing,      "on|off",    "time kernels with CUPTI (on, the default), or record shapes only (off)"},
+        {"timing",      0,  OPTION_CHOICE, &options.timing,      "auto|node|graph|sampled|events|off|on", "how kernels are timed (auto, the default; on is the same); told below"},
         {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls that are bound past LD_PRELOAD (RTLD_DEEPBIND), by LD_AUDIT; what it costs is told below"},
         {"ring",        0,  OPTION_TEXT,   &options.ring,        "SIZE|off",  "most shared memory that a process takes for what is not in the session folder yet (16M); off: it writes there itself"},
         {"aggregate",   0,  OPTION_FLAG,   &options.sink.aggregate, NULL,     "keep sums, histograms and a few raw records of the whole run instead of all records: constant memory and disk"},
@@ -367,7 +367,7 @@ int cmd_record(int argc, char **argv)
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
-    char variables[2048], footer[6144];
+    char variables[6144], footer[12288];
     write_variables(variables, sizeof variables);
     snprintf(footer, sizeof footer, "%s\n\n%s\n\n%s\n%s", about_status, about_audit, variables, sim_options_help());
     const struct option_set set = {

@@ -16,13 +16,14 @@
 #include "cupti/launch_join.h"
 #include "cupti/other_clients.h"
 #include "cupti/subscription.h"
+#include "cupti/timed_kinds.h"
 #include "trace/trace_writer.h"
 
 static struct cupti_library cupti;
 static uint32_t api_version;
 static bool is_external;
 static bool sees_launches;
-static _Atomic int launched;
+static _Atomic int launched, launched_in_window;
 static _Atomic int used;
 static bool follows_graphs;
 static _Atomic int calls_launch;
@@ -34,6 +35,8 @@ static void note_launched(void)
 {
     if (!atomic_load_explicit(&launched, memory_order_relaxed))
         atomic_store_explicit(&launched, 1, memory_order_relaxed);
+    if (!atomic_load_explicit(&launched_in_window, memory_order_relaxed))
+        atomic_store_explicit(&launched_in_window, 1, memory_order_relaxed);
     if (!atomic_load_explicit(&used, memory_order_relaxed))
         atomic_store_explicit(&used, 1, memory_order_relaxed);
 }
@@ -151,22 +154,18 @@ static unsigned switch_callbacks(bool on)
 /* CUPTI gives external records only beside records of API calls, so those have to be on as well. */
 static bool enable_external(void)
 {
-    return subscription_may_push() && launch_join_open(true) &&
-           subscription_enable(CUPTI_KIND_EXTERNAL_CORRELATION) == CUPTI_OK &&
-           subscription_enable(CUPTI_KIND_DRIVER) == CUPTI_OK;
+    return subscription_may_push() && launch_join_open(true) && timed_kinds_add_external();
 }
 
-static enum cupti_session_outcome enable_activities(const char **remark)
+static enum cupti_session_outcome enable_activities(bool open, const char **remark)
 {
     int result = subscription_register(on_buffer_requested, on_buffer_completed);
     if (result != CUPTI_OK)
         return refuse_result("cuptiActivityRegisterCallbacks", result);
-    result = subscription_enable(CUPTI_KIND_CONCURRENT_KERNEL);
+    result = open ? timed_kinds_switch(true) : CUPTI_OK;
     if (result != CUPTI_OK)
         return refuse_result("cuptiActivityEnable(CONCURRENT_KERNEL)", result);
-    bool copies = subscription_enable(CUPTI_KIND_MEMCPY) == CUPTI_OK;
-    bool memsets = subscription_enable(CUPTI_KIND_MEMSET) == CUPTI_OK;
-    if (!copies || !memsets)
+    if (timed_kinds_lack_copies())
         *remark = ", without times of copies";
     return CUPTI_SESSION_STARTED;
 }
@@ -223,7 +222,7 @@ static enum cupti_session_outcome refuse_subscription(int result)
     return refuse_for_other(result, who);
 }
 
-static enum cupti_session_outcome subscribe(enum kernel_timing_join join, enum kernel_timing_cupti_api api)
+static enum cupti_session_outcome subscribe(enum kernel_timing_join join, enum kernel_timing_cupti_api api, bool open)
 {
     /* One subscription a process, and never a second try: if another tool is there, it stays undisturbed. */
     int result = open_subscription(api);
@@ -233,7 +232,7 @@ static enum cupti_session_outcome subscribe(enum kernel_timing_join join, enum k
     sees_launches = join != KERNEL_TIMING_JOIN_EXTERNAL && switch_callbacks(true) > 0;
     follows_graphs = graph_events_enable(&cupti, subscription_handle());
     const char *remark = "";
-    enum cupti_session_outcome outcome = enable_activities(&remark);
+    enum cupti_session_outcome outcome = enable_activities(open, &remark);
     if (outcome != CUPTI_SESSION_STARTED) {
         subscription_close();
         return outcome;
@@ -258,7 +257,7 @@ static enum cupti_session_outcome check_version(void)
 }
 
 enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settings *settings,
-                                               const struct cuda_driver *driver, bool injected)
+                                               const struct cuda_driver *driver, bool injected, bool open)
 {
     char why[512] = "";
     int driver_version = 0;
@@ -274,11 +273,22 @@ enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settin
     if (!launch_join_open(false) || !kernel_records_reserve() ||
         !activity_buffers_open(settings->buffer_count, settings->buffer_bytes))
         return refuse(ENOMEM, "mmap", "no memory for activity buffers");
+    timed_kinds_choose(settings->mode == TRACE_TIMING_GRAPH);
     enum cupti_session_outcome outcome = check_version();
-    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->join, settings->cupti_api) : outcome;
+    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->join, settings->cupti_api, open) : outcome;
 }
 
 /* ---- afterwards ---- */
+
+int cupti_session_switch_kind(int kind, bool on)
+{
+    return on ? subscription_enable(kind) : subscription_disable(kind);
+}
+
+uint32_t cupti_session_version(void)
+{
+    return api_version;
+}
 
 bool cupti_session_is_external(void)
 {
@@ -299,6 +309,11 @@ bool cupti_session_take_launched(void)
 {
     return atomic_load_explicit(&launched, memory_order_relaxed) &&
            atomic_exchange_explicit(&launched, 0, memory_order_relaxed);
+}
+
+bool cupti_session_take_launched_in_window(void)
+{
+    return atomic_exchange_explicit(&launched_in_window, 0, memory_order_relaxed);
 }
 
 bool cupti_session_calls_launch(void)

@@ -16,10 +16,16 @@ enum cupti_session_outcome {
     CUPTI_SESSION_LATER,   /* this CUPTI may be called only after cuInit() returned: nothing was done */
 };
 
+/* OPEN: kernels are timed at once; else from timed_kinds_switch(true) on. */
 enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settings *settings,
-                                               const struct cuda_driver *driver, bool injected);
+                                               const struct cuda_driver *driver, bool injected, bool open);
+
+/* For timed_kinds.h, once there is a subscription. CUPTI's result. */
+int cupti_session_switch_kind(int kind, bool on);
 
 /* After a start only. */
+uint32_t cupti_session_version(void);             /* cuptiGetVersion() */
+bool cupti_session_take_launched_in_window(void); /* since the last call of this; also by a launch that a capture took */
 bool cupti_session_is_external(void);   /* external correlation is in use */
 bool cupti_session_sees_launches(void); /* false: nobody tells that kernels are outstanding */
 bool cupti_session_was_used(void);      /* the GPU, ever: a flush in a process that never used it may hang */

@@ -33,6 +33,7 @@ enum cupti_kind {
     CUPTI_KIND_CONCURRENT_KERNEL = 10,
     CUPTI_KIND_MEMCPY2 = 22,
     CUPTI_KIND_EXTERNAL_CORRELATION = 39,
+    CUPTI_KIND_GRAPH_TRACE = 51,
 };
 
 /* Kineto pushes CUSTOM0 and CUSTOM1; this one is free. */

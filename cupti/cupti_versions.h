@@ -19,7 +19,11 @@ struct cupti_version {
     const char *cuda;      /* release of CUDA */
     uint16_t kernel_bytes; /* size of the kernel record */
     uint16_t fields;       /* enum cupti_record_fields */
+    uint32_t graph_kernels_most; /* of graphs, after which times turn invalid; 0: no such bound */
 };
+
+/* The bound for API_VERSION: that of its row, of versions without a row that of the affected ones. 0: none. */
+uint64_t cupti_version_graph_kernels_most(uint32_t api_version);
 
 extern const struct cupti_version cupti_versions[];
 extern const unsigned cupti_version_count;

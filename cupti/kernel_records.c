@@ -10,6 +10,7 @@
 #include "cupti/cupti_versions.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/launch_join.h"
+#include "cupti/timing_window.h"
 #include "cupti/subscription.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
@@ -37,7 +38,8 @@ static uint64_t mismatches;
 static uint64_t opened_ns, ended_ns; /* CLOCK_REALTIME, as CUPTI's times; ENDED 0: not yet */
 static struct waiting_kernel *waiting;
 static unsigned waiting_count;
-static uint64_t records_seen;
+static uint64_t records_seen, graph_kernels;
+static bool windows_only;
 static uint64_t patience_until_ns;
 
 static void count(uint64_t *counter, uint64_t more)
@@ -91,6 +93,21 @@ void kernel_records_go_external(uint64_t since_ns)
 uint64_t kernel_records_seen(void)
 {
     return records_seen;
+}
+
+uint64_t kernel_records_graph_kernels(void)
+{
+    return graph_kernels;
+}
+
+void kernel_records_take_windows_only(bool only)
+{
+    windows_only = only;
+}
+
+static bool is_left_out(uint64_t start_ns)
+{
+    return __builtin_expect(windows_only, 0) && !timing_window_takes(start_ns);
 }
 
 /* This thread is ours and may wait for the helper to reserve blocks, which a caller of CUDA never may. Attempts that the
@@ -288,6 +305,9 @@ static uint64_t source_node_of(const struct cupti_kernel_record *r)
 
 static void take_kernel(const struct cupti_kernel_record *r)
 {
+    graph_kernels += r->graph_id != 0;
+    if (is_left_out(r->start_ns))
+        return;
     if (!times_are_possible(r->start_ns, r->end_ns)) {
         count(&trace_writer_counters()->kernels_invalid, 1);
         return;

@@ -33,5 +33,10 @@ unsigned kernel_records_retry(bool last);
 
 /* Records taken so far, of any kind. */
 uint64_t kernel_records_seen(void);
+/* Kernels in graphs among them, whatever their times. */
+uint64_t kernel_records_graph_kernels(void);
+
+/* What started outside of all windows (cupti/timing_window.h) is left out from now on. */
+void kernel_records_take_windows_only(bool only);
 
 #endif

@@ -22,6 +22,10 @@
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
 #include "cupti/other_clients.h"
+#include "cupti/timed_kinds.h"
+#include "cupti/timing_mode.h"
+#include "cupti/timing_sample.h"
+#include "cupti/timing_window.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
 
@@ -255,7 +259,8 @@ static void note_graph_losses(void)
 static void flush_if_due(uint64_t now_ns)
 {
     uint64_t period_ns = settings.flush_period_ms * ms;
-    bool heard = cupti_session_take_launched() || (!cupti_session_sees_launches() && cupti_session_was_used());
+    bool launched = cupti_session_take_launched() || (!cupti_session_sees_launches() && cupti_session_was_used());
+    bool heard = launched && timing_window_was_open();
     if (heard && ticking.flush_wait_ns != period_ns) {
         ticking.flush_wait_ns = period_ns;
         ticking.flush_due_ns = now_ns + period_ns;
@@ -266,6 +271,7 @@ static void flush_if_due(uint64_t now_ns)
     take_records(false);
     graph_nodes_drained();
     note_graph_losses();
+    timing_window_flushed();
     uint64_t seen = kernel_records_seen();
     uint64_t wait_ns = heard || seen != ticking.seen_at_flush ? period_ns : ticking.flush_wait_ns * 2;
     ticking.seen_at_flush = seen;
@@ -323,6 +329,8 @@ static void give_up_if_asked(void)
         return;
     anchor_now();
     take_records(false);
+    timing_mode_happens(TIMING_MODE_PROFILER);
+    timing_window_close(TRACE_WINDOW_PROFILER);
     cupti_session_end();
     atomic_store(&given_up, 1);
     kernel_records_end(clock_realtime_ns());
@@ -385,6 +393,9 @@ static void tick(void)
     if (!is_on())
         return;
     take_records(false);
+    timing_mode_note_graph_kernels(kernel_records_graph_kernels());
+    timing_mode_tick();
+    timing_window_tick(now_ns);
     flush_if_due(now_ns);
     change_join_if_needed();
     if (now_ns >= ticking.anchor_due_ns) {
@@ -402,6 +413,7 @@ static void last_tick(void)
         take_records(true);
     if (!is_on())
         return;
+    timing_window_end();
     if (cupti_session_was_used())
         cupti_session_flush();
     take_records(true);
@@ -411,16 +423,26 @@ static void last_tick(void)
 
 void kernel_timing_tend(void)
 {
+    timing_window_take_marks();
     if (atomic_load_explicit(&inline_ticks, memory_order_relaxed))
         tick();
 }
 
 /* ---- the thread ---- */
 
+static struct timespec monotonic_at(uint64_t at)
+{
+    return (struct timespec){.tv_sec = (time_t)(at / 1000000000), .tv_nsec = (long)(at % 1000000000)};
+}
+
 static struct timespec monotonic_after(uint64_t ns)
 {
-    uint64_t at = clock_monotonic_ns() + ns;
-    return (struct timespec){.tv_sec = (time_t)(at / 1000000000), .tv_nsec = (long)(at % 1000000000)};
+    return monotonic_at(clock_monotonic_ns() + ns);
+}
+
+static uint64_t sooner(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
 }
 
 /* Sleeps until the next tick; false: the process is leaving. */
@@ -432,7 +454,7 @@ static bool sleep_a_period(void)
         period_ns = (ticking.events_wait ? PERIOD_EVENTS_MS : PERIOD_BUSY_MS) * ms;
     if (!ticking.devices_written && ticking.devices_wait_ns < period_ns)
         period_ns = ticking.devices_wait_ns;
-    struct timespec until = monotonic_after(period_ns);
+    struct timespec until = monotonic_at(sooner(clock_monotonic_ns() + period_ns, timing_window_due_ns()));
     int woken = 0;
     pthread_mutex_lock(&mutex);
     while (!finishing && woken != ETIMEDOUT && (atomic_load(&given_up) || !atomic_load(&give_up_asked)))
@@ -501,8 +523,16 @@ static void start_thread(void)
 static void in_forked_child(void)
 {
     atomic_store(&inline_ticks, 0);
+    timing_window_in_child();
     event_timing_stop();
     set_state(KERNEL_TIMING_FINISHED);
+}
+
+static enum trace_timing_mode mode_asked(const struct kernel_timing_settings *wanted)
+{
+    if (wanted->off)
+        return TRACE_TIMING_OFF;
+    return wanted->mode == TRACE_TIMING_OFF ? TRACE_TIMING_AUTO : wanted->mode;
 }
 
 void kernel_timing_configure(const struct kernel_timing_settings *wanted)
@@ -511,6 +541,7 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
         in_forked_child(); /* by bare clone(), where no fork handler ran */
     settings.off = wanted->off;
     settings.events = wanted->events;
+    settings.mode = wanted->off || wanted->mode == TRACE_TIMING_OFF ? TRACE_TIMING_AUTO : wanted->mode;
     settings.join = wanted->join;
     settings.cupti_path = wanted->cupti_path;
     settings.cupti_api = wanted->cupti_api;
@@ -522,6 +553,9 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
         settings.buffer_count = wanted->buffer_count;
     if (wanted->buffer_bytes)
         settings.buffer_bytes = wanted->buffer_bytes;
+    timing_mode_configure(mode_asked(wanted), wanted->graph_kernels_most);
+    timing_sample_configure(wanted->sample_window_us * 1000ull, wanted->sample_budget_ppm, wanted->sample_seed);
+    timing_window_configure(&wanted->window);
 }
 
 static void start_events(const struct cuda_driver *driver)
@@ -532,6 +566,16 @@ static void start_events(const struct cuda_driver *driver)
                   : "this driver lacks functions that timing by events needs");
 }
 
+/* Before timing's thread runs. */
+static void begin_mode(bool on)
+{
+    enum timing_mode_event event = on || settings.off ? TIMING_MODE_BEGUN : TIMING_MODE_REFUSED;
+    if (on && timing_mode_asked() == TRACE_TIMING_GRAPH && timed_kinds_are_on() && !timed_kinds_graphs_whole())
+        event = TIMING_MODE_GRAPHS_REFUSED;
+    timing_mode_begin(event, on ? cupti_session_version() : 0);
+    timing_window_begin(on && timed_kinds_are_on());
+}
+
 static void start(const struct cuda_driver *driver, bool injected)
 {
     enum cupti_session_outcome outcome = CUPTI_SESSION_REFUSED;
@@ -540,12 +584,13 @@ static void start(const struct cuda_driver *driver, bool injected)
     else if (settings.events)
         start_events(driver);
     else
-        outcome = cupti_session_start(&settings, driver, injected);
+        outcome = cupti_session_start(&settings, driver, injected, timing_window_opens_at_once(timing_mode_asked()));
     if (outcome == CUPTI_SESSION_LATER) {
         set_state(KERNEL_TIMING_IDLE);
         return;
     }
     bool on = outcome == CUPTI_SESSION_STARTED;
+    begin_mode(on);
     started_ns = clock_monotonic_ns();
     set_state_and_join(on ? KERNEL_TIMING_ON : KERNEL_TIMING_OFF, on && cupti_session_is_external());
     pthread_atfork(NULL, NULL, in_forked_child);
@@ -632,6 +677,7 @@ static bool wait_for_thread(uint64_t timeout_ns)
 bool kernel_timing_finish(uint64_t timeout_ns)
 {
     enum kernel_timing_state state = kernel_timing_state();
+    timing_window_take_marks();
     if (state == KERNEL_TIMING_FINISHED)
         return true;
     if (state == KERNEL_TIMING_IDLE || state == KERNEL_TIMING_STARTING) {

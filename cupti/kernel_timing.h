@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cupti/timing_window.h"
 #include "trace/trace.h"
 #include "trace/trace_thread.h"
 
@@ -119,6 +120,11 @@ struct kernel_timing_settings {
     uint32_t buffer_bytes;        /* 0: 1 MiB */
 
     enum kernel_timing_cupti_api cupti_api;
+    enum trace_timing_mode mode;  /* where neither off nor events is set; 0: AUTO */
+    struct timing_window_settings window;
+    uint32_t sample_window_us, sample_budget_ppm; /* 0: as cupti/timing_sample.h says */
+    uint64_t sample_seed;                         /* 0: drawn */
+    uint64_t graph_kernels_most;                  /* 0: as CUPTI's version has it */
 };
 
 /* Once, before any of the following; nothing is called or mapped by it. */

@@ -290,10 +290,36 @@ static enum kernel_timing_cupti_api cupti_api_of(enum setting_cupti_api api)
     }
 }
 
+static enum trace_timing_mode mode_of(enum setting_timing timing)
+{
+    switch (timing) {
+    case SETTING_TIMING_NODE:
+        return TRACE_TIMING_NODE;
+    case SETTING_TIMING_GRAPH:
+        return TRACE_TIMING_GRAPH;
+    case SETTING_TIMING_SAMPLED:
+        return TRACE_TIMING_SAMPLED;
+    case SETTING_TIMING_EVENTS:
+        return TRACE_TIMING_EVENTS;
+    default:
+        return TRACE_TIMING_AUTO;
+    }
+}
+
 /* Before the trace opens: from then on other threads' calls may start the timing. */
 static void configure_timing(void)
 {
-    struct kernel_timing_settings timing = {.off = !settings.timing,
+    struct kernel_timing_settings timing = {.off = settings.timing == SETTING_TIMING_OFF,
+                                            .mode = mode_of(settings.timing),
+                                            .window = {.session_folder = settings.dir,
+                                                       .delay_ns = settings.delay_ms >= SETTING_DELAY_NEVER_MS
+                                                                       ? TIMING_WINDOW_NEVER
+                                                                       : (uint64_t)settings.delay_ms * 1000000,
+                                                       .duration_ns = (uint64_t)settings.duration_ms * 1000000},
+                                            .sample_window_us = settings.sample_window_us,
+                                            .sample_budget_ppm = settings.sample_budget_ppm,
+                                            .sample_seed = (uint64_t)settings.sample_seed,
+                                            .graph_kernels_most = (uint64_t)settings.graph_kernels_most,
                                             .join = join_of(settings.join),
                                             .cupti_api = cupti_api_of(settings.cupti_api),
                                             .exit_timeout_ms = settings.exit_wait_ms};

@@ -9,14 +9,20 @@
 /* clang-format off */
 static const struct setting settings_rows[] = {
     {SETTING_CUPTI_API,    SETTING_CHOICE, "auto", 0, 0,      "v1: CUPTI alone, until another profiler comes; v2: beside profilers that use it too; auto takes v1 unless such a one is there", "auto|v1|v2"},
+    {SETTING_DELAY_MS,     SETTING_NUMBER, "0",    0, SETTING_DELAY_NEVER_MS, "how long after the start nothing is timed; 315360000000: until rooftap ctl start", NULL},
     {SETTING_DIR,          SETTING_PATH,   "",     0, 0,      "folder of the session, absolute; without it that of the nearest parent process that has one, or nothing is recorded", NULL},
     {SETTING_DISABLE,      SETTING_SWITCH, "off",  0, 0,      "pass every call through and record nothing", NULL},
+    {SETTING_DURATION_MS,  SETTING_NUMBER, "0",    0, SETTING_DELAY_NEVER_MS, "how long kernels are timed once that began; 0: to the end", NULL},
     {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500",  0, 600000, "how long an exiting process may wait for its last kernel times", NULL},
+    {SETTING_GRAPH_MOST,   SETTING_NUMBER, "0",    0, INT64_C(1000000000000), "kernels of graphs whose times CUPTI can take; 0: as is known of its version", NULL},
     {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
     {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "take the functions that a program looks up by name, too; off takes only those it is linked to", NULL},
     {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
     {SETTING_RING,         SETTING_PATH,   "",     0, 0,      "folder of rings in shared memory that a collector empties, as record sets it; without it traces are files", NULL},
-    {SETTING_TIMING,       SETTING_SWITCH, "on",   0, 0,      "time kernels with CUPTI; off records shapes only", NULL},
+    {SETTING_SAMPLE_BUDGET, SETTING_NUMBER, "5000", 1, 1000000, "sampled timing: millionths of the time in which kernels are timed", NULL},
+    {SETTING_SAMPLE_SEED,  SETTING_NUMBER, "0",    0, INT64_MAX / 100, "sampled timing: where the windows lie; 0: drawn", NULL},
+    {SETTING_SAMPLE_WINDOW, SETTING_NUMBER, "1000", 100, 10000000, "sampled timing: length of a window in microseconds", NULL},
+    {SETTING_TIMING,       SETTING_CHOICE, "auto", 0, 0,      "how kernels are timed, as record's --timing; on is auto", "auto|node|graph|sampled|events|off|on"},
 };
 /* clang-format on */
 
@@ -96,24 +102,40 @@ static int choice_place(const char *choices, const char *text) /* -1: it is none
 
 int settings_choice(const struct setting *row, const char *text, bool *understood)
 {
-    int place = choice_place(row->choices, text && *text ? text : row->default_text);
+    const char *given = text && *text ? text : row->default_text;
+    int place = choice_place(row->choices, given);
+    if (place < 0 && switch_value(given) >= 0) /* a choice of on and off takes what a switch does */
+        place = choice_place(row->choices, switch_value(given) ? "on" : "off");
     if (understood)
         *understood = place >= 0;
     return place >= 0 ? place : choice_place(row->choices, row->default_text);
+}
+
+static int64_t number_of(const char *variable, const char *(*value_of)(const char *name, const void *context),
+                         const void *context)
+{
+    return settings_number(settings_find(variable), value_of(variable, context), NULL);
 }
 
 void settings_read_from(struct settings *settings, const char *(*value_of)(const char *name, const void *context),
                         const void *context)
 {
     const char *dir = value_of(SETTING_DIR, context), *ring = value_of(SETTING_RING, context);
-    const struct setting *disable = settings_find(SETTING_DISABLE), *timing = settings_find(SETTING_TIMING),
-                         *exit_wait = settings_find(SETTING_EXIT_WAIT_MS), *join = settings_find(SETTING_JOIN);
+    const struct setting *disable = settings_find(SETTING_DISABLE), *exit_wait = settings_find(SETTING_EXIT_WAIT_MS),
+                         *join = settings_find(SETTING_JOIN);
     settings->dir = dir && *dir == '/' ? dir : NULL;
     settings->ring = ring && *ring == '/' ? ring : NULL;
     settings->disable = settings_switch(disable, value_of(SETTING_DISABLE, context), NULL);
     settings->redact_args =
         settings_switch(settings_find(SETTING_REDACT_ARGS), value_of(SETTING_REDACT_ARGS, context), NULL);
-    settings->timing = settings_switch(timing, value_of(SETTING_TIMING, context), NULL);
+    settings->timing =
+        (enum setting_timing)settings_choice(settings_find(SETTING_TIMING), value_of(SETTING_TIMING, context), NULL);
+    settings->delay_ms = number_of(SETTING_DELAY_MS, value_of, context);
+    settings->duration_ms = number_of(SETTING_DURATION_MS, value_of, context);
+    settings->graph_kernels_most = number_of(SETTING_GRAPH_MOST, value_of, context);
+    settings->sample_budget_ppm = (uint32_t)number_of(SETTING_SAMPLE_BUDGET, value_of, context);
+    settings->sample_window_us = (uint32_t)number_of(SETTING_SAMPLE_WINDOW, value_of, context);
+    settings->sample_seed = number_of(SETTING_SAMPLE_SEED, value_of, context);
     settings->lookup = settings_switch(settings_find(SETTING_LOOKUP), value_of(SETTING_LOOKUP, context), NULL);
     settings->exit_wait_ms = (uint32_t)settings_number(exit_wait, value_of(SETTING_EXIT_WAIT_MS, context), NULL);
     settings->cupti_api = (enum setting_cupti_api)settings_choice(settings_find(SETTING_CUPTI_API),

@@ -8,17 +8,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SETTING_CUPTI_API    "ROOFTAP_CUPTI_API"
-#define SETTING_DIR          "ROOFTAP_DIR"
-#define SETTING_DISABLE      "ROOFTAP_DISABLE"
-#define SETTING_TIMING       "ROOFTAP_TIMING"
-#define SETTING_EXIT_WAIT_MS "ROOFTAP_EXIT_WAIT_MS"
-#define SETTING_JOIN         "ROOFTAP_JOIN"
-#define SETTING_LOOKUP       "ROOFTAP_LOOKUP"
-#define SETTING_REDACT_ARGS  "ROOFTAP_REDACT_ARGS"
-#define SETTING_RING         "ROOFTAP_RING"
+#define SETTING_CUPTI_API     "ROOFTAP_CUPTI_API"
+#define SETTING_DELAY_MS      "ROOFTAP_DELAY_MS"
+#define SETTING_DIR           "ROOFTAP_DIR"
+#define SETTING_DISABLE       "ROOFTAP_DISABLE"
+#define SETTING_DURATION_MS   "ROOFTAP_DURATION_MS"
+#define SETTING_GRAPH_MOST    "ROOFTAP_GRAPH_KERNELS_MOST"
+#define SETTING_SAMPLE_BUDGET "ROOFTAP_SAMPLE_BUDGET_PPM"
+#define SETTING_SAMPLE_SEED   "ROOFTAP_SAMPLE_SEED"
+#define SETTING_SAMPLE_WINDOW "ROOFTAP_SAMPLE_WINDOW_US"
+#define SETTING_TIMING        "ROOFTAP_TIMING"
+#define SETTING_EXIT_WAIT_MS  "ROOFTAP_EXIT_WAIT_MS"
+#define SETTING_JOIN          "ROOFTAP_JOIN"
+#define SETTING_LOOKUP        "ROOFTAP_LOOKUP"
+#define SETTING_REDACT_ARGS   "ROOFTAP_REDACT_ARGS"
+#define SETTING_RING          "ROOFTAP_RING"
 
 enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE };
+#define SETTING_DELAY_NEVER_MS INT64_C(315360000000) /* ten years: until `rooftap ctl start` */
+
+enum setting_timing { /* as its choices stand */
+                      SETTING_TIMING_AUTO,
+                      SETTING_TIMING_NODE,
+                      SETTING_TIMING_GRAPH,
+                      SETTING_TIMING_SAMPLED,
+                      SETTING_TIMING_EVENTS,
+                      SETTING_TIMING_OFF,
+                      SETTING_TIMING_ON, /* the same as auto */
+};
 enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
 enum setting_cupti_api { SETTING_CUPTI_AUTO, SETTING_CUPTI_V1, SETTING_CUPTI_V2 };        /* the same */
 
@@ -39,7 +56,12 @@ struct settings {
     const char *dir;  /* absolute folder of the session, points into the environment; NULL: record nothing */
     const char *ring; /* absolute folder of rings that somebody empties, points there too; NULL: record into files */
     bool disable;
-    bool timing;
+    enum setting_timing timing;
+    int64_t delay_ms;           /* SETTING_DELAY_NEVER_MS: until `rooftap ctl start` */
+    int64_t duration_ms;        /* 0: without end */
+    int64_t graph_kernels_most; /* 0: as CUPTI's version has it */
+    uint32_t sample_budget_ppm, sample_window_us;
+    int64_t sample_seed; /* 0: drawn */
     bool redact_args;
     bool lookup;
     uint32_t exit_wait_ms;

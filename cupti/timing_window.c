@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One gate, and who has a hand on it: the user, the sample, the mode. All of it but marks on one thread. */
+#include "cupti/timing_window.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "cupti/cupti_session.h"
+#include "cupti/cupti_versions.h"
+#include "cupti/kernel_records.h"
+#include "cupti/timed_kinds.h"
+#include "cupti/timing_mode.h"
+#include "cupti/timing_sample.h"
+#include "trace/clock.h"
+#include "trace/timing_control.h"
+#include "trace/trace_writer.h"
+
+enum {
+    RANGES = 64,               /* windows whose records may still come */
+    SILENT_WINDOWS = 3,        /* in a row, with launches and without records */
+    FLUSHES_BEFORE_JUDGED = 2, /* after a window closed */
+};
+static const uint64_t patience_ns = 1000000000; /* with a mark that somebody began to write */
+
+static struct timing_window_settings settings;
+static struct timing_control *control;
+static struct timing_control_process *process; /* NULL: none */
+static uint64_t process_owner;
+static uint64_t configured_ns; /* CLOCK_MONOTONIC */
+
+static struct {
+    _Atomic bool open;
+    bool begun, closed_for_good, sampling;
+    bool was_open;
+    enum trace_timing_mode mode; /* in which it was opened */
+    uint32_t number;
+    uint64_t change_ns;
+} gate;
+
+/* Whether CUPTI delivers at all after it was switched off and on again. */
+static struct {
+    uint64_t seen_before; /* records, when the window opened */
+    unsigned flushes;     /* since it closed */
+    unsigned silent;
+    bool heard; /* something was launched while it was open */
+    bool judged, keeps_on;
+} delivery;
+
+static struct range {
+    uint64_t from_ns, to_ns; /* CUPTI's clock; to 0: still open */
+} ranges[RANGES];
+
+/* ---- the user ---- */
+
+static struct timing_window_wish lasting(uint64_t from_ns, uint64_t duration_ns, enum trace_window_why why,
+                                         uint64_t now_ns)
+{
+    uint64_t until_ns = duration_ns ? from_ns + duration_ns : TIMING_WINDOW_NEVER;
+    if (until_ns < from_ns)
+        until_ns = TIMING_WINDOW_NEVER;
+    if (now_ns >= until_ns)
+        return (struct timing_window_wish){false, TRACE_WINDOW_OPTION, TIMING_WINDOW_NEVER};
+    return (struct timing_window_wish){true, why, until_ns};
+}
+
+struct timing_window_wish timing_window_wish(uint64_t begin_ns, uint64_t delay_ns, uint64_t duration_ns, uint64_t word,
+                                             uint64_t now_ns)
+{
+    uint64_t opens_ns = delay_ns > TIMING_WINDOW_NEVER - begin_ns ? TIMING_WINDOW_NEVER : begin_ns + delay_ns;
+    if (word && timing_command_of(word) == TIMING_COMMAND_STOP)
+        return (struct timing_window_wish){false, TRACE_WINDOW_CONTROL, TIMING_WINDOW_NEVER};
+    if (word)
+        return lasting(timing_command_ns(word), duration_ns, TRACE_WINDOW_CONTROL, now_ns);
+    if (now_ns < opens_ns)
+        return (struct timing_window_wish){false, TRACE_WINDOW_OPTION, opens_ns};
+    return lasting(opens_ns, duration_ns, delay_ns ? TRACE_WINDOW_OPTION : TRACE_WINDOW_START, now_ns);
+}
+
+/* The session's start, unless this clock is another one there (a time namespace). */
+static uint64_t options_begin_ns(void)
+{
+    uint64_t start_ns = control ? __atomic_load_n(&control->start_ns, __ATOMIC_ACQUIRE) : 0;
+    return start_ns && start_ns <= configured_ns ? start_ns : configured_ns;
+}
+
+static struct timing_window_wish wish_at(uint64_t now_ns, uint64_t *word)
+{
+    *word = control ? timing_control_word(control, process) : 0;
+    return timing_window_wish(options_begin_ns(), settings.delay_ns, settings.duration_ns, *word, now_ns);
+}
+
+/* ---- the page ---- */
+
+static uint64_t mark_cursor, marks_lost, marks_lost_noted, unfinished_since_ns;
+static atomic_flag marks_are_taken = ATOMIC_FLAG_INIT;
+
+static void join_page(void)
+{
+    uint32_t pid_namespace;
+    if (!control && settings.session_folder) {
+        control = timing_control_map(settings.session_folder);
+        if (!control && timing_control_make(settings.session_folder))
+            control = timing_control_map(settings.session_folder);
+    }
+    process = NULL;
+    if (!control)
+        return;
+    process_owner = timing_control_own(&pid_namespace);
+    process = timing_control_join(control, process_owner, pid_namespace);
+    mark_cursor = __atomic_load_n(&control->marks_given, __ATOMIC_ACQUIRE);
+    if (process)
+        __atomic_store_n(&process->marks, mark_cursor, __ATOMIC_RELEASE);
+}
+
+static enum timing_control_state state_now(void)
+{
+    if (!gate.begun)
+        return TIMING_CONTROL_WAITING;
+    if (gate.closed_for_good || timing_mode_now() == TRACE_TIMING_OFF)
+        return TIMING_CONTROL_OFF;
+    return atomic_load(&gate.open) || gate.sampling ? TIMING_CONTROL_OPEN : TIMING_CONTROL_CLOSED;
+}
+
+static void tell_page(uint64_t word)
+{
+    if (!process)
+        return;
+    __atomic_store_n(&process->mode, (uint32_t)timing_mode_now(), __ATOMIC_RELAXED);
+    __atomic_store_n(&process->windows, gate.number, __ATOMIC_RELAXED);
+    __atomic_store_n(&process->state, (uint32_t)state_now(), __ATOMIC_RELAXED);
+    __atomic_store_n(&process->seen, word, __ATOMIC_RELEASE);
+}
+
+/* ---- records ---- */
+
+static void write_window(enum trace_window_what what, enum trace_window_why why, uint32_t number, uint64_t realtime_ns,
+                         const char *text, uint32_t bytes)
+{
+    struct trace_thread *thread = trace_thread_get();
+    struct trace_window *record = thread ? trace_reserve(thread, TRACE_RECORD_WINDOW, sizeof *record + bytes) : NULL;
+    if (!record)
+        return;
+    record->ticks = clock_ticks();
+    record->realtime_ns = realtime_ns;
+    record->what = what;
+    record->why = why;
+    record->number = number;
+    record->text_bytes = bytes;
+    if (bytes)
+        memcpy(record->text, text, bytes);
+    trace_commit(thread, record);
+}
+
+static void take_mark(const struct timing_control_mark *mark)
+{
+    if (mark->owner && mark->owner != process_owner)
+        return;
+    write_window(TRACE_WINDOW_MARK, TRACE_WINDOW_CONTROL, atomic_load(&gate.open) ? gate.number : 0, mark->realtime_ns,
+                 mark->text, mark->bytes);
+}
+
+/* Who died while writing a mark is waited for a little, then it is given up. */
+static bool give_up_mark(void)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    if (!unfinished_since_ns)
+        unfinished_since_ns = now_ns;
+    if (now_ns - unfinished_since_ns < patience_ns)
+        return false;
+    timing_control_skip_mark(&mark_cursor, &marks_lost);
+    return true;
+}
+
+void timing_window_take_marks(void)
+{
+    struct timing_control_mark mark;
+    if (!control || __atomic_load_n(&control->marks_given, __ATOMIC_ACQUIRE) == mark_cursor ||
+        atomic_flag_test_and_set(&marks_are_taken))
+        return;
+    bool more = true;
+    while (more) {
+        enum timing_control_look look = timing_control_next_mark(control, &mark_cursor, &mark, &marks_lost);
+        if (look == TIMING_CONTROL_TAKEN)
+            take_mark(&mark);
+        more = look == TIMING_CONTROL_TAKEN || (look == TIMING_CONTROL_UNFINISHED && give_up_mark());
+        if (look != TIMING_CONTROL_UNFINISHED)
+            unfinished_since_ns = 0;
+    }
+    if (marks_lost != marks_lost_noted)
+        trace_note(trace_thread_get(), TRACE_NOTE_MARKS, (int32_t)marks_lost,
+                   "%llu marks of 'rooftap ctl' were overwritten before this process looked at them",
+                   (unsigned long long)marks_lost);
+    marks_lost_noted = marks_lost;
+    if (process)
+        __atomic_store_n(&process->marks, mark_cursor, __ATOMIC_RELEASE);
+    atomic_flag_clear(&marks_are_taken);
+}
+
+/* ---- the gate ---- */
+
+void timing_window_configure(const struct timing_window_settings *wanted)
+{
+    settings = *wanted;
+    configured_ns = clock_monotonic_ns();
+    memset(&gate, 0, sizeof gate);
+    memset(&delivery, 0, sizeof delivery);
+    memset(ranges, 0, sizeof ranges);
+    gate.change_ns = TIMING_WINDOW_NEVER;
+    join_page();
+}
+
+void timing_window_in_child(void)
+{
+    process = NULL;
+    atomic_store(&gate.open, false);
+    gate.closed_for_good = true;
+    atomic_flag_clear(&marks_are_taken);
+}
+
+static bool mode_times(enum trace_timing_mode mode)
+{
+    return mode == TRACE_TIMING_NODE || mode == TRACE_TIMING_GRAPH || mode == TRACE_TIMING_SAMPLED ||
+           mode == TRACE_TIMING_AUTO;
+}
+
+bool timing_window_opens_at_once(enum trace_timing_mode mode)
+{
+    uint64_t word;
+    return mode_times(mode) && mode != TRACE_TIMING_SAMPLED && wish_at(clock_monotonic_ns(), &word).open;
+}
+
+static void range_begin(void)
+{
+    ranges[gate.number % RANGES] = (struct range){.from_ns = cupti_session_timestamp(), .to_ns = 0};
+}
+
+static void opened(enum trace_window_why why)
+{
+    gate.number++;
+    gate.was_open = true;
+    gate.mode = timing_mode_now();
+    cupti_session_take_launched_in_window();
+    delivery.seen_before = kernel_records_seen();
+    delivery.judged = false;
+    delivery.flushes = 0;
+    range_begin();
+    atomic_store(&gate.open, true);
+    write_window(TRACE_WINDOW_OPEN, why, gate.number, clock_realtime_ns(), NULL, 0);
+}
+
+/* The record comes first: what is launched behind it has no times. */
+static void closed(enum trace_window_why why)
+{
+    write_window(TRACE_WINDOW_CLOSE, why, gate.number, clock_realtime_ns(), NULL, 0);
+    ranges[gate.number % RANGES].to_ns = cupti_session_timestamp();
+    delivery.heard = cupti_session_take_launched_in_window();
+    atomic_store(&gate.open, false);
+}
+
+static void open_gate(enum trace_window_why why)
+{
+    int result = timed_kinds_switch(true);
+    if (result == 0) {
+        opened(why);
+        return;
+    }
+    /* Not at the start, but when it came to it. */
+    gate.closed_for_good = true;
+    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_OFF, result, "cuptiActivityEnable(CONCURRENT_KERNEL): %s",
+               cupti_result_text(result));
+    timing_mode_happens(TIMING_MODE_REFUSED);
+}
+
+static void close_gate(enum trace_window_why why)
+{
+    closed(why);
+    if (!delivery.keeps_on)
+        timed_kinds_switch(false);
+}
+
+void timing_window_begin(bool is_open)
+{
+    uint64_t word;
+    struct timing_window_wish wish = wish_at(clock_monotonic_ns(), &word);
+    gate.begun = true;
+    if (is_open)
+        opened(wish.open ? wish.why : TRACE_WINDOW_START);
+    tell_page(word);
+}
+
+/* What the gate should be, and why. */
+static bool wanted_now(uint64_t now_ns, uint64_t *word, enum trace_window_why *why)
+{
+    struct timing_window_wish wish = wish_at(now_ns, word);
+    enum trace_timing_mode mode = timing_mode_now();
+    bool samples = mode == TRACE_TIMING_SAMPLED && wish.open && !gate.closed_for_good;
+    *why = wish.why;
+    gate.change_ns = wish.change_ns;
+    if (samples && !gate.sampling)
+        timing_sample_begin(now_ns);
+    gate.sampling = samples;
+    if (gate.closed_for_good || !mode_times(mode) || !wish.open)
+        return false;
+    if (!samples)
+        return true;
+    bool open = timing_sample_is_open(now_ns);
+    *why = TRACE_WINDOW_SAMPLED;
+    if (timing_sample_change_ns() < gate.change_ns)
+        gate.change_ns = timing_sample_change_ns();
+    return open;
+}
+
+/* CUPTI of some versions is said to deliver in the first session of a process only: three windows in a row in which something was
+ * launched and of which nothing came. It is then left on, in case that helps, and what ran outside of windows is left out. A
+ * launch may have been one that a capture took, which leaves no record; then nothing is lost but some of the budget. */
+static void judge_delivery(void)
+{
+    if (atomic_load(&gate.open) || delivery.judged || gate.number < 2 || delivery.keeps_on ||
+        delivery.flushes < FLUSHES_BEFORE_JUDGED)
+        return;
+    delivery.judged = true;
+    bool heard = delivery.heard;
+    bool came = kernel_records_seen() != delivery.seen_before;
+    if (came || !heard) {
+        delivery.silent = came ? 0 : delivery.silent;
+        return;
+    }
+    if (++delivery.silent < SILENT_WINDOWS || timed_kinds_switch(true) != 0)
+        return;
+    delivery.keeps_on = true;
+    kernel_records_take_windows_only(true);
+    timing_mode_happens(TIMING_MODE_SILENT);
+}
+
+static enum trace_window_why why_closed(enum trace_window_why wish)
+{
+    return timing_mode_now() != gate.mode ? timing_mode_why() : wish;
+}
+
+void timing_window_tick(uint64_t now_ns)
+{
+    uint64_t word;
+    enum trace_window_why why;
+    if (!gate.begun)
+        return;
+    bool wanted = wanted_now(now_ns, &word, &why), open = atomic_load(&gate.open);
+    if (wanted && !open)
+        open_gate(why);
+    else if (!wanted && open)
+        close_gate(why_closed(why));
+    judge_delivery();
+    tell_page(word);
+}
+
+uint64_t timing_window_due_ns(void)
+{
+    return gate.begun && !gate.closed_for_good ? gate.change_ns : TIMING_WINDOW_NEVER;
+}
+
+bool timing_window_is_open(void)
+{
+    return atomic_load_explicit(&gate.open, memory_order_relaxed);
+}
+
+bool timing_window_was_open(void)
+{
+    bool was = gate.was_open || atomic_load(&gate.open);
+    gate.was_open = false;
+    return was;
+}
+
+void timing_window_flushed(void)
+{
+    delivery.flushes++;
+}
+
+bool timing_window_takes(uint64_t start_ns)
+{
+    for (unsigned i = 0; i < RANGES; i++)
+        if (ranges[i].from_ns && start_ns >= ranges[i].from_ns && (!ranges[i].to_ns || start_ns < ranges[i].to_ns))
+            return true;
+    return false;
+}
+
+void timing_window_close(enum trace_window_why why)
+{
+    bool open = atomic_load(&gate.open);
+    gate.closed_for_good = true;
+    delivery.keeps_on = false;
+    if (open)
+        closed(why);
+    if (why != TRACE_WINDOW_PROFILER && timed_kinds_are_on())
+        timed_kinds_switch(false);
+    uint64_t word = control ? timing_control_word(control, process) : 0;
+    tell_page(word);
+}
+
+void timing_window_end(void)
+{
+    if (atomic_load(&gate.open))
+        closed(TRACE_WINDOW_END);
+    gate.closed_for_good = true;
+    timing_window_take_marks();
+    if (process)
+        timing_control_leave(process, process_owner);
+    process = NULL;
+}
