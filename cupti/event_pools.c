@@ -196,6 +196,16 @@ static void fill(const struct cuda_driver *driver, struct event_pool *pool)
     change(pool, EVENT_POOL_ASKED, made ? EVENT_POOL_READY : EVENT_POOL_BROKEN);
 }
 
+void event_pools_make_now(const struct cuda_driver *driver)
+{
+    void *context = NULL;
+    if (driver->cuCtxGetCurrent(&context) != 0 || !context || event_pools_find(context))
+        return;
+    for (unsigned i = 0; i < EVENT_POOLS; i++)
+        if (state_of(&event_pools[i]) == EVENT_POOL_ASKED)
+            fill(driver, &event_pools[i]);
+}
+
 static void empty(struct event_pool *pool)
 {
     struct event_pair *pairs = atomic_load(&pool->pairs);

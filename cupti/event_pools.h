@@ -78,6 +78,9 @@ void event_pools_release(uint32_t held, bool ended);
 
 /* ---- the thread ---- */
 
+/* Before any call is timed: the pool of the calling thread's context, if it has one. */
+void event_pools_make_now(const struct cuda_driver *driver);
+
 /* Makes what was asked for, empties what ended. */
 void event_pools_tend(const struct cuda_driver *driver);
 

@@ -23,6 +23,7 @@ static const uint64_t ms = 1000000; /* in ns */
 static const uint64_t anchor_period_ns = 1000 * 1000000ull;
 
 _Atomic int event_timing_now;
+static _Atomic int started;
 static _Atomic(const struct cuda_driver *) bound;
 
 static const struct cuda_driver *driver_now(void)
@@ -37,13 +38,27 @@ bool event_timing_start(const struct cuda_driver *driver)
         !d->cuCtxPushCurrent_v2 || !d->cuCtxPopCurrent_v2 || !d->cuCtxGetDevice || !d->cuStreamCreate ||
         !d->cuEventCreate || !d->cuEventRecord || !d->cuEventQuery || !d->cuEventElapsedTime)
         return false;
+    event_pools_make_now(driver);
     atomic_store_explicit(&bound, driver, memory_order_release);
+    atomic_store(&started, 1);
     atomic_store_explicit(&event_timing_now, 1, memory_order_release);
     return true;
 }
 
+bool event_timing_is_started(void)
+{
+    return atomic_load(&started) != 0;
+}
+
+void event_timing_switch(bool on)
+{
+    if (event_timing_is_started())
+        atomic_store_explicit(&event_timing_now, on, memory_order_release);
+}
+
 void event_timing_stop(void)
 {
+    atomic_store(&started, 0);
     atomic_store(&event_timing_now, 0);
 }
 
@@ -322,7 +337,7 @@ bool event_timing_tend(void)
 {
     const struct cuda_driver *driver = driver_now();
     int mode = CUDA_CAPTURE_RELAXED;
-    if (!event_timing_is_on() || driver->cuThreadExchangeStreamCaptureMode(&mode) != 0)
+    if (!event_timing_is_started() || driver->cuThreadExchangeStreamCaptureMode(&mode) != 0)
         return false;
     bool waits = false;
     event_pools_tend(driver);
@@ -346,7 +361,7 @@ static uint64_t count_ended(void)
 
 void event_timing_last_tend(void)
 {
-    if (!event_timing_is_on())
+    if (!event_timing_is_started())
         return;
     for (unsigned i = 0; event_timing_tend() && i < LAST_POLLS; i++)
         nanosleep(&(struct timespec){.tv_nsec = (long)ms}, NULL);
