@@ -79,6 +79,16 @@ static bool takes_switch(const struct sim_key *row, const char *text)
     return !strcmp(text, "0") || !strcmp(text, "1") || !strcmp(text, "false") || !strcmp(text, "true");
 }
 
+static bool takes_release(const struct sim_key *row, const char *text)
+{
+    static const char *const releases[] = {"11.8", "12.4", "12.8", "12.9", "13.0", "13.2", "13.3", "13.4"};
+    (void)row;
+    for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++)
+        if (!strcmp(text, releases[i]))
+            return true;
+    return false;
+}
+
 /* clang-format off */
 static const struct sim_key keys[] = {
     {"name",               takes_name,       1,       117,  "a name of at most 117 characters"},
@@ -97,6 +107,7 @@ static const struct sim_key keys[] = {
     {"gemm_slowdown",      takes_number,     1,       1e9,  "a factor of at least 1, at most 1e9"},
     {"gemm_fail_every",    takes_whole,      0,       1e15, "a whole number, 0 for none"},
     {"byte_kernel",        takes_byte_kernel, 0,      1e6,  "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
+    {"cupti",              takes_release,    0,       0,    "11.8, 12.4, 12.8, 12.9, 13.0, 13.2, 13.3 or 13.4"},
     {"graph_iterations",   takes_number,     0,       1e6,  "a number of iterations, at most 1e6"},
     {"held_clock_khz",     takes_number,     1,       2e9,  "the SM clock that NVML reads, in kHz"},
     {"memory_bus_bits",    takes_number,     1,       1e6,  "a number of bits"},

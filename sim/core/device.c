@@ -119,6 +119,17 @@ static bool read_byte_kernel(const char *text)
     return true;
 }
 
+static bool read_cupti(const char *text)
+{
+    static const char *const releases[] = {"11.8", "12.4", "12.8", "12.9", "13.0", "13.2", "13.3", "13.4"};
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
+        if (!strcmp(text, releases[i])) {
+            snprintf(device.cupti, sizeof device.cupti, "%s", text);
+            return true;
+        }
+    return false;
+}
+
 static bool read_nested(const char *text)
 {
     device.gemm_nested = !strcmp(text, "1") || !strcmp(text, "true");
@@ -181,6 +192,7 @@ static const struct {
     {"gemm_slowdown",      read_gemm_slowdown,    "a factor of at least 1, at most 1e9"},
     {"gemm_fail_every",    read_fail_every,       "a whole number, 0 for none"},
     {"byte_kernel",        read_byte_kernel,      "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
+    {"cupti",              read_cupti,            "11.8, 12.4, 12.8, 12.9, 13.0, 13.2, 13.3 or 13.4"},
     {"graph_iterations",   read_graph_iterations, "a number of iterations, at most 1e6"},
     {"held_clock_khz",     read_held_clock_khz,   "the SM clock that NVML reads, in kHz"},
     {"memory_bus_bits",    read_memory_bus_bits,  "a number of bits"},

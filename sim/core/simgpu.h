@@ -78,6 +78,7 @@ struct simgpu_device {
     uint64_t gemm_fail_every;                  /* 0: none; N: each Nth GEMM that would launch a kernel fails instead */
     struct simgpu_byte_kernel byte_kernels[4]; /* those with a name */
     unsigned graph_iterations;                 /* 3; of each WHILE body of a graph whose condition holds */
+    char cupti[8];                             /* the release that CUPTI behaves as; empty: its headers' */
     int held_clock_khz;                        /* what NVML reads as the SM clock; 0: clock_khz */
     int power_mw, temperature_c;               /* what NVML reads; negative: it can't */
     uint64_t throttle_reasons;                 /* what NVML reads: nvmlClocksThrottleReasons bits */

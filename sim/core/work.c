@@ -347,7 +347,8 @@ void work_tell_graph(const struct simgpu_stream *stream, uint32_t graph_id, uint
 {
     struct simgpu_activity activity = {.kind = SIMGPU_ACTIVITY_GRAPH,
                                        .correlation_id = api_correlation(),
-                                       .context = 1,
+                                       .device = (uint32_t)stream->context->device,
+                                       .context = stream->context->id,
                                        .stream = stream->id,
                                        .graph_id = graph_id,
                                        .start_ns = start_ns,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscriber and callbacks: one subscriber a process, a switch for each callback id, and the data structs that the
- * subscriber is handed for API calls, graphs, contexts and modules. */
+/* Subscribers and callbacks: one a process, or several where all came by cuptiSubscribe_v2 and want it; a switch for each
+ * callback id, and the data structs that they are handed for API calls, graphs, contexts and modules. */
 #include "stand_in.h"
 
 #include "sim/core/device.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CBID_LIMIT = 1024, SUBSCRIBER_NAME_BYTES = 64 };
+enum { CBID_LIMIT = 1024, SUBSCRIBER_NAME_BYTES = 64, DOMAINS = 7 };
+enum { NODE_UPDATED_CBID = 22, NODE_SET_PARAMS_CBID = 23 }; /* of 13.0: older headers have no names for them */
 
 struct subscriber {
     CUpti_CallbackFunc callback;
@@ -20,8 +23,10 @@ struct subscriber {
 };
 
 /* Kept for ever: a callback may still run in one when another thread unsubscribes. */
-static struct subscriber *_Atomic current, *_Atomic newest;
-static _Atomic uint8_t enabled[CUPTI_CB_DOMAIN_SIZE][CBID_LIMIT];
+static struct subscriber *_Atomic subscribers[CLIENTS_MOST], *newest; /* by the number of the client, from 1 */
+static _Atomic uint8_t enabled[DOMAINS][CBID_LIMIT];                  /* a bit for each client */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;              /* over subscribing and unsubscribing */
+static enum { UNDECIDED, ONE, SEVERAL } mode;
 
 static unsigned domain_size(CUpti_CallbackDomain domain)
 {
@@ -31,7 +36,7 @@ static unsigned domain_size(CUpti_CallbackDomain domain)
     case CUPTI_CB_DOMAIN_RUNTIME_API:
         return CUPTI_RUNTIME_TRACE_CBID_SIZE;
     case CUPTI_CB_DOMAIN_RESOURCE:
-        return CUPTI_CBID_RESOURCE_SIZE;
+        return release_now()->number >= CUPTI_NODE_UPDATES ? NODE_SET_PARAMS_CBID + 1 : NODE_UPDATED_CBID;
     case CUPTI_CB_DOMAIN_SYNCHRONIZE:
         return CUPTI_CBID_SYNCHRONIZE_SIZE;
     case CUPTI_CB_DOMAIN_NVTX:
@@ -47,11 +52,40 @@ static unsigned domain_size(CUpti_CallbackDomain domain)
 
 _Static_assert((int)CUPTI_DRIVER_TRACE_CBID_SIZE <= CBID_LIMIT && (int)CUPTI_RUNTIME_TRACE_CBID_SIZE <= CBID_LIMIT,
                "the switch table holds every callback id");
+_Static_assert((int)CUPTI_CB_DOMAIN_SIZE <= DOMAINS, "and every domain");
+
+/* Why somebody else's being there forbids it, if it does. With the lock held. */
+static CUptiResult refused_subscription(bool several, const char **holder)
+{
+    static unsigned subscriptions;
+
+    if (fault_on(FAULT_SECOND_SUBSCRIBE) && subscriptions++)
+        raise(SIGSEGV);
+    if (fault_on(FAULT_SUBSCRIBED_OLD))
+        return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    if (fault_on(FAULT_SUBSCRIBED) || (several && release_now()->number < CUPTI_SEVERAL_SUBSCRIBERS) ||
+        (mode == SEVERAL && !several))
+        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    for (unsigned i = 1; i < CLIENTS_MOST && !*holder; i++)
+        if (atomic_load(&subscribers[i]))
+            *holder = atomic_load(&subscribers[i])->name;
+    return *holder && !(several && mode == SEVERAL) ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : CUPTI_SUCCESS;
+}
+
+static unsigned free_number(void)
+{
+    for (unsigned i = 1; i < CLIENTS_MOST; i++)
+        if (!atomic_load(&subscribers[i]))
+            return i;
+    return 0;
+}
 
 CUptiResult callbacks_subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata,
-                                const char *name, const char **holder)
+                                const char *name, bool several, const char **holder)
 {
-    struct subscriber *subscriber, *none = NULL;
+    struct subscriber *subscriber;
+    unsigned number = 0;
+    CUptiResult result;
 
     if (!handle || !callback)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -62,15 +96,23 @@ CUptiResult callbacks_subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFu
     subscriber->userdata = userdata;
     if (name)
         snprintf(subscriber->name, sizeof subscriber->name, "%s", name);
-    if (!atomic_compare_exchange_strong(&current, &none, subscriber)) {
-        free(subscriber);
-        *holder = none->name;
-        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    pthread_mutex_lock(&lock);
+    result = refused_subscription(several, holder);
+    if (result == CUPTI_SUCCESS && !(number = free_number()))
+        result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    if (result == CUPTI_SUCCESS) {
+        mode = several ? SEVERAL : mode == SEVERAL ? mode : ONE;
+        subscriber->older = newest;
+        newest = subscriber;
+        *handle = (CUpti_SubscriberHandle)subscriber;
+        atomic_store(&subscribers[number], subscriber);
     }
-    subscriber->older = atomic_exchange(&newest, subscriber); /* only the holder of CURRENT comes here */
-    *handle = (CUpti_SubscriberHandle)subscriber;
-    observer_install();
-    return CUPTI_SUCCESS;
+    pthread_mutex_unlock(&lock);
+    if (result != CUPTI_SUCCESS)
+        free(subscriber);
+    else
+        observer_install();
+    return result;
 }
 
 CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata)
@@ -78,29 +120,67 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_Callba
     const char *holder = NULL;
 
     DOOR();
-    return result_done(callbacks_subscribe(handle, callback, userdata, NULL, &holder));
+    return result_done(callbacks_subscribe(handle, callback, userdata, NULL, false, &holder));
 }
 
-static bool is_current(CUpti_SubscriberHandle handle)
+unsigned callbacks_client(CUpti_SubscriberHandle handle)
 {
-    return handle && (struct subscriber *)handle == atomic_load(&current);
+    for (unsigned i = 1; handle && i < CLIENTS_MOST; i++)
+        if ((struct subscriber *)handle == atomic_load(&subscribers[i]))
+            return i;
+    return 0;
+}
+
+static void forget(unsigned client)
+{
+    atomic_store(&subscribers[client], NULL);
+    for (int domain = 0; domain < DOMAINS; domain++)
+        for (int cbid = 0; cbid < CBID_LIMIT; cbid++)
+            atomic_fetch_and_explicit(&enabled[domain][cbid], (uint8_t) ~(1u << client), memory_order_relaxed);
 }
 
 void callbacks_reset(void)
 {
-    atomic_store(&current, NULL);
-    for (int domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
-        for (int cbid = 0; cbid < CBID_LIMIT; cbid++)
-            atomic_store_explicit(&enabled[domain][cbid], 0, memory_order_relaxed);
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 1; i < CLIENTS_MOST; i++)
+        forget(i);
+    mode = UNDECIDED;
+    pthread_mutex_unlock(&lock);
 }
 
 CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle handle)
 {
+    unsigned client = callbacks_client(handle);
+
     DOOR();
-    if (!is_current(handle))
+    if (!client)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    callbacks_reset();
+    pthread_mutex_lock(&lock);
+    forget(client);
+    pthread_mutex_unlock(&lock);
+    records_disable(client);
     return CUPTI_SUCCESS;
+}
+
+static void set_enabled(CUpti_CallbackDomain domain, uint32_t cbid, unsigned client, bool enable)
+{
+    if (enable)
+        atomic_fetch_or(&enabled[domain][cbid], (uint8_t)(1u << client));
+    else
+        atomic_fetch_and(&enabled[domain][cbid], (uint8_t) ~(1u << client));
+}
+
+uint32_t callbacks_enabled(unsigned clients, CUpti_CallbackDomain domain, CUpti_CallbackId *ids, uint32_t room)
+{
+    uint32_t count = 0;
+
+    for (CUpti_CallbackId cbid = 1; cbid < domain_size(domain); cbid++)
+        if (atomic_load(&enabled[domain][cbid]) & clients) {
+            if (ids && count < room)
+                ids[count] = cbid;
+            count++;
+        }
+    return count;
 }
 
 static bool graphs_are_told(uint32_t cbid);
@@ -108,45 +188,51 @@ static bool graphs_are_told(uint32_t cbid);
 CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                                          CUpti_CallbackId cbid)
 {
+    unsigned client = callbacks_client(handle);
+
     DOOR();
-    if (!is_current(handle) || cbid == 0 || cbid >= domain_size(domain))
+    if (!client || cbid == 0 || cbid >= domain_size(domain))
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && !graphs_are_told(cbid))
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    atomic_store(&enabled[domain][cbid], enable ? 1 : 0);
+    set_enabled(domain, cbid, client, enable);
     return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain)
 {
-    unsigned size = domain_size(domain);
+    unsigned size = domain_size(domain), client = callbacks_client(handle);
 
     DOOR();
-    if (!is_current(handle) || size == 0)
+    if (!client || size == 0)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     for (unsigned cbid = 1; cbid < size; cbid++)
-        atomic_store(&enabled[domain][cbid], enable ? 1 : 0);
+        set_enabled(domain, cbid, client, enable);
     return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle)
 {
+    unsigned client = callbacks_client(handle);
+
     DOOR();
-    if (!is_current(handle))
+    if (!client)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     for (int domain = CUPTI_CB_DOMAIN_DRIVER_API; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
         for (unsigned cbid = 1; cbid < domain_size(domain); cbid++)
-            atomic_store(&enabled[domain][cbid], enable ? 1 : 0);
+            set_enabled(domain, cbid, client, enable);
     return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                                            CUpti_CallbackId cbid)
 {
+    unsigned client = callbacks_client(handle);
+
     DOOR();
-    if (!enable || !is_current(handle) || cbid >= domain_size(domain))
+    if (!enable || !client || cbid >= domain_size(domain))
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    *enable = atomic_load(&enabled[domain][cbid]);
+    *enable = (atomic_load(&enabled[domain][cbid]) >> client) & 1u;
     return CUPTI_SUCCESS;
 }
 
@@ -186,20 +272,25 @@ CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t 
     return CUPTI_SUCCESS;
 }
 
-static struct subscriber *listener(CUpti_CallbackDomain domain, uint32_t cbid)
+/* Tells all whose switch is on, in the order of their numbers. */
+static void tell(CUpti_CallbackDomain domain, uint32_t cbid, const void *data)
 {
-    if (cbid >= CBID_LIMIT || !atomic_load_explicit(&enabled[domain][cbid], memory_order_relaxed))
-        return NULL;
-    return atomic_load(&current);
+    uint8_t clients = cbid < CBID_LIMIT ? atomic_load_explicit(&enabled[domain][cbid], memory_order_relaxed) : 0;
+
+    for (unsigned i = 1; clients >> i; i++) {
+        struct subscriber *subscriber = clients & 1u << i ? atomic_load(&subscribers[i]) : NULL;
+
+        if (subscriber)
+            subscriber->callback(subscriber->userdata, domain, cbid, data);
+    }
 }
 
 void callbacks_api(const struct simgpu_api_call *call, uint64_t *correlation_data, CUpti_ApiCallbackSite site)
 {
     CUpti_CallbackDomain domain = (CUpti_CallbackDomain)call->domain;
-    struct subscriber *subscriber = listener(domain, call->cbid);
     CUpti_CallbackData data;
 
-    if (!subscriber)
+    if (call->cbid >= CBID_LIMIT || !atomic_load_explicit(&enabled[domain][call->cbid], memory_order_relaxed))
         return;
     memset(&data, 0, sizeof data);
     data.callbackSite = site;
@@ -211,7 +302,7 @@ void callbacks_api(const struct simgpu_api_call *call, uint64_t *correlation_dat
     data.contextUid = call->context ? simgpu_context_id(call->context) : 0;
     data.correlationData = correlation_data;
     data.correlationId = call->correlation_id;
-    subscriber->callback(subscriber->userdata, domain, call->cbid, &data);
+    tell(domain, call->cbid, &data);
 }
 
 /* The core's events by CUPTI's ids. The ..._STARTING twins of creations are not told: no handle exists then. */
@@ -224,12 +315,8 @@ static const uint32_t graph_cbids[] = {
     [SIMGPU_EXEC_CREATED] = CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
     [SIMGPU_EXEC_DESTROYED] = CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
     [SIMGPU_GRAPH_CLONED] = CUPTI_CBID_RESOURCE_GRAPH_CLONED,
-#if SIM_CUDA_MAJOR >= 13 /* CUPTI has these from 13.0 on */
-    [SIMGPU_NODE_UPDATED] = CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED,
-    [SIMGPU_NODE_SET_PARAMS] = CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
-#else
-    [SIMGPU_NODE_SET_PARAMS] = 0,
-#endif
+    [SIMGPU_NODE_UPDATED] = NODE_UPDATED_CBID,
+    [SIMGPU_NODE_SET_PARAMS] = NODE_SET_PARAMS_CBID,
 };
 
 /* SIMGPU_CUPTI_GRAPHS=off: a CUPTI that tells nothing of graphs. =calls: one that tells nothing of updated nodes, as those
@@ -237,7 +324,8 @@ static const uint32_t graph_cbids[] = {
 static bool graphs_are_told(uint32_t cbid)
 {
     const char *setting = getenv("SIMGPU_CUPTI_GRAPHS");
-    bool off = setting && !strcmp(setting, "off"), only_calls = setting && !strcmp(setting, "calls");
+    bool off = fault_on(FAULT_NO_NODES) || (setting && !strcmp(setting, "off"));
+    bool only_calls = fault_on(FAULT_NO_UPDATES) || (setting && !strcmp(setting, "calls"));
 
     for (unsigned i = 0; i < sizeof graph_cbids / sizeof *graph_cbids; i++)
         if (cbid && graph_cbids[i] == cbid)
@@ -247,10 +335,7 @@ static bool graphs_are_told(uint32_t cbid)
 
 static void tell_resource(uint32_t cbid, CUpti_ResourceData *resource)
 {
-    struct subscriber *subscriber = listener(CUPTI_CB_DOMAIN_RESOURCE, cbid);
-
-    if (subscriber)
-        subscriber->callback(subscriber->userdata, CUPTI_CB_DOMAIN_RESOURCE, cbid, resource);
+    tell(CUPTI_CB_DOMAIN_RESOURCE, cbid, resource);
 }
 
 void callbacks_graph(const struct simgpu_graph_notice *notice)

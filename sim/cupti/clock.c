@@ -24,6 +24,24 @@ static struct anchor anchor_now(CUpti_TimestampCallbackFunc callback)
     return (struct anchor){before + (simgpu_now_ns() - before) / 2, client};
 }
 
+/* CUPTI's own clock as faults make it: ahead by so many ns, and more the longer the process runs. */
+static uint64_t own_clock(uint64_t realtime_ns)
+{
+    static atomic_ullong begun;
+    unsigned long long none = 0;
+
+    if (!fault_on(FAULT_SKEW) && !fault_on(FAULT_DRIFT))
+        return realtime_ns;
+    atomic_compare_exchange_strong(&begun, &none, realtime_ns);
+    return realtime_ns + (uint64_t)fault_value(FAULT_SKEW) +
+           (uint64_t)((int64_t)(realtime_ns - atomic_load(&begun)) * fault_value(FAULT_DRIFT) / 1000000);
+}
+
+uint64_t clock_of_records(uint64_t realtime_ns)
+{
+    return clock_convert(realtime_ns) - (uint64_t)fault_value(FAULT_EARLY);
+}
+
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *timestamp)
 {
     CUpti_TimestampCallbackFunc callback = atomic_load(&timestamp_callback);
@@ -31,7 +49,7 @@ CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *timestamp)
     DOOR();
     if (!timestamp)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    *timestamp = callback ? callback() : simgpu_now_ns();
+    *timestamp = callback ? callback() : own_clock(simgpu_now_ns());
     return CUPTI_SUCCESS;
 }
 
@@ -57,7 +75,7 @@ uint64_t clock_convert(uint64_t realtime_ns)
     double per_ns;
 
     if (!callback)
-        return realtime_ns;
+        return own_clock(realtime_ns);
     pthread_mutex_lock(&lock);
     if (simgpu_now_ns() > last.realtime_ns + 10000000)
         last = anchor_now(callback);
@@ -71,8 +89,10 @@ uint64_t clock_convert(uint64_t realtime_ns)
 
 /* ---- attributes: kept and given back; only the zeroed buffers one changes what happens here ---- */
 
+enum { PER_THREAD_BUFFERS = 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, of 12.3 */ };
+
 static struct attribute {
-    CUpti_ActivityAttribute id;
+    unsigned id; /* CUpti_ActivityAttribute */
     size_t bytes;
     uint64_t value; /* the defaults are those of cupti_activity.h */
 } attributes[] = {
@@ -85,13 +105,24 @@ static struct attribute {
     {CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, sizeof(size_t), 3},
     {CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_PRE_ALLOCATE_VALUE, sizeof(size_t), 3},
     {CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, sizeof(uint8_t), 0},
-#if CUPTI_API_VERSION >= 20
-    {CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, sizeof(uint8_t), 1},
-#endif
+    {PER_THREAD_BUFFERS, sizeof(uint8_t), 0}, /* 1 from 13.0 on */
 };
 
-static struct attribute *attribute_of(CUpti_ActivityAttribute id)
+static void set_release_defaults(void)
 {
+    attributes[sizeof attributes / sizeof *attributes - 1].value = release_now()->number >= CUPTI_BUFFERS_BY_THREAD;
+}
+
+/* With the lock held. NULL: the release has none of that number. */
+static struct attribute *attribute_of(unsigned id)
+{
+    static bool ready;
+
+    if (!ready)
+        set_release_defaults();
+    ready = true;
+    if (id == PER_THREAD_BUFFERS && release_now()->number < CUPTI_PER_THREAD_ATTRIBUTE)
+        return NULL;
     for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (attributes[i].id == id)
             return &attributes[i];
@@ -108,37 +139,50 @@ bool attribute_zeroed_buffers(void)
     return zeroed;
 }
 
+bool attribute_buffers_by_thread(void)
+{
+    bool by_thread;
+
+    pthread_mutex_lock(&lock);
+    by_thread = attribute_of(PER_THREAD_BUFFERS) && attribute_of(PER_THREAD_BUFFERS)->value != 0;
+    pthread_mutex_unlock(&lock);
+    return by_thread;
+}
+
+/* Into VALUE, or out of it. */
+static CUptiResult move_attribute(unsigned id, size_t *bytes, void *value, bool in)
+{
+    struct attribute *attribute;
+    CUptiResult result = CUPTI_SUCCESS;
+
+    pthread_mutex_lock(&lock);
+    attribute = attribute_of(id);
+    if (!attribute || !bytes || !value) {
+        result = CUPTI_ERROR_INVALID_PARAMETER;
+    } else if (*bytes < attribute->bytes) {
+        result = CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
+    } else if (in) {
+        attribute->value = 0;
+        memcpy(&attribute->value, value, attribute->bytes);
+    } else {
+        memcpy(value, &attribute->value, attribute->bytes);
+    }
+    if (result == CUPTI_SUCCESS)
+        *bytes = attribute->bytes;
+    pthread_mutex_unlock(&lock);
+    return result_done(result);
+}
+
 CUptiResult CUPTIAPI cuptiActivityGetAttribute(CUpti_ActivityAttribute id, size_t *bytes, void *value)
 {
-    struct attribute *attribute = attribute_of(id);
-
     DOOR();
-    if (!attribute || !bytes || !value)
-        return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    if (*bytes < attribute->bytes)
-        return result_done(CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT);
-    pthread_mutex_lock(&lock);
-    memcpy(value, &attribute->value, attribute->bytes);
-    pthread_mutex_unlock(&lock);
-    *bytes = attribute->bytes;
-    return CUPTI_SUCCESS;
+    return move_attribute(id, bytes, value, false);
 }
 
 CUptiResult CUPTIAPI cuptiActivitySetAttribute(CUpti_ActivityAttribute id, size_t *bytes, void *value)
 {
-    struct attribute *attribute = attribute_of(id);
-
     DOOR();
-    if (!attribute || !bytes || !value)
-        return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    if (*bytes < attribute->bytes)
-        return result_done(CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT);
-    pthread_mutex_lock(&lock);
-    attribute->value = 0;
-    memcpy(&attribute->value, value, attribute->bytes);
-    pthread_mutex_unlock(&lock);
-    *bytes = attribute->bytes;
-    return CUPTI_SUCCESS;
+    return move_attribute(id, bytes, value, true);
 }
 
 /* ---- thread ids ---- */

@@ -19,11 +19,10 @@ static struct id_stack *stack_of(CUpti_ExternalCorrelationKind kind)
     return kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID && (unsigned)kind < KINDS ? &stacks[kind] : NULL;
 }
 
-CUptiResult CUPTIAPI cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
+CUptiResult external_push(CUpti_ExternalCorrelationKind kind, uint64_t id)
 {
     struct id_stack *stack = stack_of(kind);
 
-    DOOR();
     if (!stack)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     if (stack->depth == DEPTH)
@@ -32,11 +31,10 @@ CUptiResult CUPTIAPI cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrel
     return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t *last_id)
+CUptiResult external_pop(CUpti_ExternalCorrelationKind kind, uint64_t *last_id)
 {
     struct id_stack *stack = stack_of(kind);
 
-    DOOR();
     if (!stack)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     if (stack->depth == 0)
@@ -45,6 +43,18 @@ CUptiResult CUPTIAPI cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrela
     if (last_id)
         *last_id = stack->ids[stack->depth];
     return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
+{
+    DOOR();
+    return scope_is_process() ? external_push(kind, id) : result_done(CUPTI_ERROR_NOT_COMPATIBLE);
+}
+
+CUptiResult CUPTIAPI cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t *last_id)
+{
+    DOOR();
+    return scope_is_process() ? external_pop(kind, last_id) : result_done(CUPTI_ERROR_NOT_COMPATIBLE);
 }
 
 void external_records(uint32_t correlation_id)

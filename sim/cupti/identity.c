@@ -6,9 +6,6 @@
 
 #include <unistd.h>
 
-/* What cuptiGetVersion of the CUPTI package of that CUDA version answers. */
-enum { VERSION = CUPTI_API_VERSION };
-
 static __thread CUptiResult last_error;
 
 CUptiResult result_done(CUptiResult result)
@@ -23,7 +20,7 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
     DOOR();
     if (!version)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
-    *version = VERSION;
+    *version = release_now()->api_version;
     return CUPTI_SUCCESS;
 }
 
@@ -48,6 +45,8 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **text)
     const char *name = result_name(result);
 
     DOOR();
+    if (fault_on(FAULT_NO_STRINGS)) /* *text stays what it was */
+        return result_done(CUPTI_ERROR_UNKNOWN);
     if (!text || !name)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     *text = name;
@@ -59,7 +58,9 @@ CUptiResult CUPTIAPI cuptiGetErrorMessage(CUptiResult result, const char **text)
 {
     const char *name = result_name(result);
 
-    DOOR();
+    DOOR_SINCE(CUPTI_ERROR_MESSAGES);
+    if (fault_on(FAULT_NO_STRINGS))
+        return result_done(CUPTI_ERROR_UNKNOWN);
     if (!text || !name)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     *text = name;
@@ -135,7 +136,7 @@ CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t *id)
 #if CUPTI_API_VERSION >= 21
 CUptiResult CUPTIAPI cuptiGetGraphExecId(CUgraphExec exec, uint32_t *id)
 {
-    DOOR();
+    DOOR_SINCE(CUPTI_GRAPH_EXEC_IDS);
     if (!exec || !id)
         return result_done(CUPTI_ERROR_INVALID_PARAMETER);
     *id = simgpu_exec_id((const struct simgpu_exec *)exec);
@@ -150,6 +151,8 @@ CUptiResult CUPTIAPI cuptiFinalize(void)
     cuptiActivityFlushAll(0);
     records_disable_all();
     callbacks_reset();
+    scope_reset();
     observer_remove();
+    door_finalized();
     return CUPTI_SUCCESS;
 }

@@ -15,25 +15,25 @@
 
 enum { API_LIMIT = 1024 };
 
+/* A bit for each client. */
 static _Atomic uint8_t kind_enabled[CUPTI_ACTIVITY_KIND_COUNT];
 static _Atomic uint8_t api_enabled[CUPTI_CB_DOMAIN_RUNTIME_API + 1][API_LIMIT]; /* single functions, by domain */
 static atomic_uint api_enabled_count;
+static __thread uint8_t api_clients; /* who is to have the API record that this thread puts */
+static atomic_bool graph_level;      /* GRAPH_TRACE was on once: no records of what is in graphs any more */
+static atomic_bool period_over;      /* a kind of device work was switched off once */
 
 /* What each kind gives. Kinds that are in no row are not supported. */
 static const struct {
     CUpti_ActivityKind kind;
     bool device_work; /* the first launch asks for a buffer */
 } kinds[] = {
-    {CUPTI_ACTIVITY_KIND_KERNEL, true},
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true},
-    {CUPTI_ACTIVITY_KIND_MEMCPY, true},
-    {CUPTI_ACTIVITY_KIND_MEMSET, true},
+    {CUPTI_ACTIVITY_KIND_KERNEL, true},      {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, true},      {CUPTI_ACTIVITY_KIND_MEMSET, true},
     {CUPTI_ACTIVITY_KIND_MEMCPY2, true}, /* copies between devices */
-    {CUPTI_ACTIVITY_KIND_RUNTIME, false},
-    {CUPTI_ACTIVITY_KIND_DRIVER, false},
-    {CUPTI_ACTIVITY_KIND_DEVICE, false},
-    {CUPTI_ACTIVITY_KIND_CONTEXT, false},
-    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, false},
+    {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true}, {CUPTI_ACTIVITY_KIND_RUNTIME, false},
+    {CUPTI_ACTIVITY_KIND_DRIVER, false},     {CUPTI_ACTIVITY_KIND_DEVICE, false},
+    {CUPTI_ACTIVITY_KIND_CONTEXT, false},    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, false},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false}, /* the simulation has none to tell of */
 };
 
@@ -50,12 +50,19 @@ static int kind_row(CUpti_ActivityKind kind)
     return -1;
 }
 
-static bool wants_device_work(void)
+uint8_t records_device_clients(void)
 {
+    uint8_t clients = 0;
+
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].device_work && is_on(kinds[i].kind))
-            return true;
-    return false;
+        if (kinds[i].device_work)
+            clients |= atomic_load_explicit(&kind_enabled[kinds[i].kind], memory_order_relaxed);
+    return clients;
+}
+
+uint8_t records_clients(CUpti_ActivityKind kind)
+{
+    return api_clients ? api_clients : atomic_load_explicit(&kind_enabled[kind], memory_order_relaxed);
 }
 
 /* ---- records ---- */
@@ -95,9 +102,7 @@ static void put_context(void *context)
         record.nullStreamId = (uint16_t)simgpu_stream_id(simgpu_stream_of(NULL, 0));
         simgpu_context_pop(NULL);
     }
-#if CUPTI_API_VERSION >= 26
     record.numMultiprocessors = (uint16_t)simgpu_device()->sm_count;
-#endif
     buffers_put(&record, sizeof record);
 }
 
@@ -142,6 +147,36 @@ uint32_t records_correlation(uint32_t correlation_id)
     return correlation_id + (uint32_t)n;
 }
 
+/* SIMGPU_CUPTI_FAULT=leak: nothing is right any more after so many kernels of graphs, by turns 0 and upside down. */
+static bool leaked(const struct simgpu_activity *activity, bool *zero)
+{
+    static atomic_ullong count;
+    unsigned long long number;
+
+    if (!fault_on(FAULT_LEAK) || !activity->graph_id)
+        return false;
+    number = atomic_fetch_add(&count, 1);
+    *zero = number % 2 == 0;
+    return (int64_t)number >= fault_value(FAULT_LEAK);
+}
+
+static void set_times(KERNEL_RECORD *record, const struct simgpu_activity *activity)
+{
+    bool zero = false, wrong = leaked(activity, &zero);
+
+    if (zero_this_one() || fault_hits(FAULT_ZERO) || (wrong && zero))
+        return;
+    record->start = clock_of_records(activity->start_ns);
+    record->end = clock_of_records(activity->end_ns);
+    if (fault_hits(FAULT_INVERTED) || wrong) {
+        uint64_t end = record->start;
+
+        record->start = record->end;
+        record->end = end;
+    }
+    record->completed = record->end;
+}
+
 static void put_kernel(const struct simgpu_activity *activity)
 {
     static atomic_llong grid_id;
@@ -151,10 +186,7 @@ static void put_kernel(const struct simgpu_activity *activity)
     memset(&record, 0, sizeof record);
     record.kind = is_on(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
                                                                : CUPTI_ACTIVITY_KIND_KERNEL;
-    if (!zero_this_one()) {
-        record.start = clock_convert(activity->start_ns);
-        record.end = record.completed = clock_convert(activity->end_ns);
-    }
+    set_times(&record, activity);
     record.deviceId = activity->device;
     record.contextId = activity->context;
     record.streamId = activity->stream;
@@ -175,7 +207,15 @@ static void put_kernel(const struct simgpu_activity *activity)
     record.name = activity->name;
     record.graphId = activity->graph_id;
     record.graphNodeId = activity->graph_node_id;
+    record.sourceGraphId = (uint32_t)(activity->source_node_id >> 32);
+    record.sourceGraphNodeId = activity->source_node_id;
     buffers_put(&record, sizeof record);
+    if (fault_hits(FAULT_FOREIGN)) { /* somebody else's: no such call was ever told of */
+        record.correlationId ^= 0x40000000;
+        record.graphId = 0;
+        record.graphNodeId = record.sourceGraphNodeId = 0;
+        buffers_put(&record, sizeof record);
+    }
 }
 
 /* Which memory the two ends of a copy lie in, from CUpti_ActivityMemcpyKind. */
@@ -197,17 +237,17 @@ static void put_memcpy(const struct simgpu_activity *activity)
     record.copyKind = (uint8_t)activity->copy_kind;
     copy_ends(activity->copy_kind, &record.srcKind, &record.dstKind);
     record.bytes = activity->bytes;
-    record.start = clock_convert(activity->start_ns);
-    record.end = clock_convert(activity->end_ns);
+    record.start = clock_of_records(activity->start_ns);
+    record.end = clock_of_records(activity->end_ns);
     record.deviceId = activity->device;
     record.contextId = activity->context;
     record.streamId = activity->stream;
     record.correlationId = records_correlation(activity->correlation_id);
     record.graphNodeId = activity->graph_node_id;
     record.graphId = activity->graph_id;
-#if CUPTI_API_VERSION >= 26
+    record.sourceGraphId = (uint32_t)(activity->source_node_id >> 32);
+    record.sourceGraphNodeId = activity->source_node_id;
     record.copyCount = 1;
-#endif
     buffers_put(&record, sizeof record);
 }
 
@@ -220,8 +260,8 @@ static void put_memcpy_peer(const struct simgpu_activity *activity)
     record.copyKind = (uint8_t)activity->copy_kind;
     copy_ends(activity->copy_kind, &record.srcKind, &record.dstKind);
     record.bytes = activity->bytes;
-    record.start = clock_convert(activity->start_ns);
-    record.end = clock_convert(activity->end_ns);
+    record.start = clock_of_records(activity->start_ns);
+    record.end = clock_of_records(activity->end_ns);
     record.deviceId = activity->device;
     record.contextId = activity->context;
     record.streamId = activity->stream;
@@ -243,8 +283,8 @@ static void put_memset(const struct simgpu_activity *activity)
     record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
     record.value = (uint32_t)activity->value;
     record.bytes = activity->bytes;
-    record.start = clock_convert(activity->start_ns);
-    record.end = clock_convert(activity->end_ns);
+    record.start = clock_of_records(activity->start_ns);
+    record.end = clock_of_records(activity->end_ns);
     record.deviceId = activity->device;
     record.contextId = activity->context;
     record.streamId = activity->stream;
@@ -252,11 +292,41 @@ static void put_memset(const struct simgpu_activity *activity)
     record.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
     record.graphNodeId = activity->graph_node_id;
     record.graphId = activity->graph_id;
+    record.sourceGraphId = (uint32_t)(activity->source_node_id >> 32);
+    record.sourceGraphNodeId = activity->source_node_id;
     buffers_put(&record, sizeof record);
+}
+
+static void put_graph(const struct simgpu_activity *activity)
+{
+    struct graph_record record;
+
+    memset(&record, 0, sizeof record);
+    record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    record.correlationId = records_correlation(activity->correlation_id);
+    record.start = clock_of_records(activity->start_ns);
+    record.end = clock_of_records(activity->end_ns);
+    record.deviceId = record.endDeviceId = activity->device;
+    record.contextId = record.endContextId = activity->context;
+    record.streamId = activity->stream;
+    record.graphId = activity->graph_id;
+    buffers_put(&record, sizeof record);
+}
+
+/* What has no record though its kind is on. */
+static bool is_left_out(const struct simgpu_activity *activity)
+{
+    bool in_graph = activity->graph_id && activity->kind != SIMGPU_ACTIVITY_GRAPH;
+
+    return (in_graph && atomic_load_explicit(&graph_level, memory_order_relaxed)) ||
+           (activity->iteration && fault_on(FAULT_FIRST_ITERATION)) ||
+           (fault_on(FAULT_FIRST_PERIOD) && atomic_load_explicit(&period_over, memory_order_relaxed));
 }
 
 void records_activity(const struct simgpu_activity *activity)
 {
+    if (is_left_out(activity))
+        return;
     switch (activity->kind) {
     case SIMGPU_ACTIVITY_KERNEL:
         if (is_on(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) || is_on(CUPTI_ACTIVITY_KIND_KERNEL))
@@ -274,7 +344,9 @@ void records_activity(const struct simgpu_activity *activity)
         if (is_on(CUPTI_ACTIVITY_KIND_MEMSET))
             put_memset(activity);
         break;
-    case SIMGPU_ACTIVITY_GRAPH: /* the kind GRAPH_TRACE, which is in no row yet */
+    case SIMGPU_ACTIVITY_GRAPH:
+        if (is_on(CUPTI_ACTIVITY_KIND_GRAPH_TRACE))
+            put_graph(activity);
         break;
     }
 }
@@ -286,20 +358,22 @@ static CUpti_ActivityKind kind_of(const struct simgpu_api_call *call)
     return call->domain == SIMGPU_DRIVER_API ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
 }
 
-static bool is_recorded(const struct simgpu_api_call *call)
+static uint8_t recorded_for(const struct simgpu_api_call *call)
 {
-    return is_on(kind_of(call)) ||
-           (atomic_load_explicit(&api_enabled_count, memory_order_relaxed) && call->cbid < API_LIMIT &&
-            atomic_load_explicit(&api_enabled[call->domain][call->cbid], memory_order_relaxed));
+    uint8_t clients = atomic_load_explicit(&kind_enabled[kind_of(call)], memory_order_relaxed);
+
+    if (atomic_load_explicit(&api_enabled_count, memory_order_relaxed) && call->cbid < API_LIMIT)
+        clients |= atomic_load_explicit(&api_enabled[call->domain][call->cbid], memory_order_relaxed);
+    return clients;
 }
 
 void records_api_enter(const struct simgpu_api_call *call)
 {
     static __thread uint32_t told; /* a driver call inside a runtime call has the same id: told once */
 
-    if (call->symbol && wants_device_work())
+    if (call->symbol && records_device_clients())
         buffers_prepare();
-    if (is_on(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) && is_recorded(call) && call->correlation_id != told) {
+    if (is_on(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) && recorded_for(call) && call->correlation_id != told) {
         told = call->correlation_id;
         external_records(told);
     }
@@ -308,8 +382,9 @@ void records_api_enter(const struct simgpu_api_call *call)
 void records_api_exit(const struct simgpu_api_call *call)
 {
     API_RECORD record;
+    uint8_t clients = recorded_for(call);
 
-    if (!is_recorded(call))
+    if (!clients)
         return;
     memset(&record, 0, sizeof record);
     record.kind = kind_of(call);
@@ -321,25 +396,47 @@ void records_api_exit(const struct simgpu_api_call *call)
                                                                                : (uint32_t)pthread_self();
     record.correlationId = records_correlation(call->correlation_id);
     record.returnValue = call->return_value ? *(const uint32_t *)call->return_value : 0;
+    api_clients = clients;
     buffers_put(&record, sizeof record);
+    api_clients = 0;
 }
 
 /* ---- switching ---- */
 
-static CUptiResult switch_kind(CUpti_ActivityKind kind, bool on)
+/* Why KIND can't be on, if it can't. */
+static CUptiResult refusal(CUpti_ActivityKind kind, bool on)
 {
     char what[64];
 
     if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
         return CUPTI_ERROR_INVALID_KIND;
-    if (kind_row(kind) < 0) {
-        snprintf(what, sizeof what, "cuptiActivity%sable(%d)", on ? "En" : "Dis", (int)kind);
-        simgpu_not_supported(what);
-        return CUPTI_ERROR_NOT_SUPPORTED;
-    }
-    atomic_store(&kind_enabled[kind], on);
-    if (!on)
+    if (on && fault_on(FAULT_PERMISSION))
+        return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    if (on && fault_on(FAULT_BUSY))
+        return CUPTI_ERROR_HARDWARE_BUSY;
+    if (kind_row(kind) >= 0)
         return CUPTI_SUCCESS;
+    snprintf(what, sizeof what, "cuptiActivity%sable(%d)", on ? "En" : "Dis", (int)kind);
+    simgpu_not_supported(what);
+    return CUPTI_ERROR_NOT_SUPPORTED;
+}
+
+CUptiResult records_switch(unsigned client, CUpti_ActivityKind kind, bool on)
+{
+    CUptiResult result = refusal(kind, on);
+
+    if (result != CUPTI_SUCCESS)
+        return result;
+    if (on) {
+        atomic_fetch_or(&kind_enabled[kind], (uint8_t)(1u << client));
+    } else {
+        atomic_fetch_and(&kind_enabled[kind], (uint8_t) ~(1u << client));
+        atomic_store(&period_over, kinds[kind_row(kind)].device_work || atomic_load(&period_over));
+        buffers_switched_off(client);
+        return CUPTI_SUCCESS;
+    }
+    if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+        atomic_store(&graph_level, true); /* switching it off does not undo this */
     observer_install();
     if (kind == CUPTI_ACTIVITY_KIND_DEVICE)
         for (int ordinal = 0; ordinal < simgpu_device_count(); ordinal++)
@@ -347,6 +444,11 @@ static CUptiResult switch_kind(CUpti_ActivityKind kind, bool on)
     if (kind == CUPTI_ACTIVITY_KIND_CONTEXT)
         simgpu_context_each(put_context);
     return CUPTI_SUCCESS;
+}
+
+static CUptiResult switch_kind(CUpti_ActivityKind kind, bool on)
+{
+    return scope_is_process() ? records_switch(0, kind, on) : CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
@@ -380,41 +482,53 @@ CUptiResult CUPTIAPI cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
     return result_done(switch_kind(kind, true));
 }
 
-#if CUPTI_API_VERSION >= 23
-static CUptiResult switch_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, bool on)
+CUptiResult records_switch_api(unsigned client, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, bool on)
 {
-    bool was;
+    uint8_t bit = (uint8_t)(1u << client), was;
 
     if (cbid == 0 || cbid >= API_LIMIT)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    was = atomic_exchange(&api_enabled[domain][cbid], on);
-    if (on && !was)
+    was = on ? atomic_fetch_or(&api_enabled[domain][cbid], bit)
+             : atomic_fetch_and(&api_enabled[domain][cbid], (uint8_t)~bit);
+    if (on && !(was & bit))
         atomic_fetch_add(&api_enabled_count, 1);
-    if (!on && was)
+    if (!on && was & bit)
         atomic_fetch_sub(&api_enabled_count, 1);
     observer_install();
     return CUPTI_SUCCESS;
 }
 
+#if CUPTI_API_VERSION >= 23
+static CUptiResult switch_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, bool on)
+{
+    return scope_is_process() ? records_switch_api(0, domain, cbid, on) : CUPTI_ERROR_NOT_COMPATIBLE;
+}
+
 CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable)
 {
-    DOOR();
+    DOOR_SINCE(CUPTI_SINGLE_APIS);
     return result_done(switch_api(CUPTI_CB_DOMAIN_DRIVER_API, cbid, enable));
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable)
 {
-    DOOR();
+    DOOR_SINCE(CUPTI_SINGLE_APIS);
     return result_done(switch_api(CUPTI_CB_DOMAIN_RUNTIME_API, cbid, enable));
 }
 #endif
 
-void records_disable_all(void)
+void records_disable(unsigned client)
 {
     for (int kind = 0; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
-        atomic_store(&kind_enabled[kind], false);
+        atomic_fetch_and(&kind_enabled[kind], (uint8_t) ~(1u << client));
     for (int domain = 0; domain <= CUPTI_CB_DOMAIN_RUNTIME_API; domain++)
-        for (int cbid = 0; cbid < API_LIMIT; cbid++)
-            atomic_store(&api_enabled[domain][cbid], false);
-    atomic_store(&api_enabled_count, 0);
+        for (CUpti_CallbackId cbid = 1; cbid < API_LIMIT; cbid++)
+            if (atomic_load_explicit(&api_enabled[domain][cbid], memory_order_relaxed) & 1u << client)
+                records_switch_api(client, (CUpti_CallbackDomain)domain, cbid, false);
+}
+
+void records_disable_all(void)
+{
+    for (unsigned client = 0; client < CLIENTS_MOST; client++)
+        records_disable(client);
 }

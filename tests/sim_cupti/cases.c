@@ -3,6 +3,7 @@
  * argument), as a process has one subscriber and its environment is read once. */
 #include "client.h"
 #include "delivery_cases.h"
+#include "release_cases.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -456,6 +457,20 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(graph_records),
     cmocka_unit_test(four_threads),
     cmocka_unit_test(timestamp_callback),
+    cmocka_unit_test(records_are_the_headers),
+    cmocka_unit_test(release_behaves),
+    cmocka_unit_test(graph_level),
+    cmocka_unit_test(subscribers_share),
+    cmocka_unit_test(leak_sets_in),
+    cmocka_unit_test(foreign_and_inverted),
+    cmocka_unit_test(first_iteration_only),
+    cmocka_unit_test(first_period_only),
+    cmocka_unit_test(dropped_unknown),
+    cmocka_unit_test(clock_is_ahead),
+    cmocka_unit_test(kernels_are_early),
+    cmocka_unit_test(late_writes),
+    cmocka_unit_test(stub_refuses),
+    cmocka_unit_test(strings_fail),
 };
 
 int main(int argc, char **argv)
