@@ -8,7 +8,7 @@
 
 #include "trace/trace_writer.h"
 
-enum buffer_state { BUFFER_FREE = 0, BUFFER_HELD = 1, BUFFER_COMPLETED = 2 };
+enum buffer_state { BUFFER_FREE = 0, BUFFER_HELD, BUFFER_RETURNING, BUFFER_COMPLETED };
 
 /* What a burst took beyond these is given back: a host shall not keep for ever what it had to lend once. */
 enum { BUFFERS_RESIDENT = 8 };
@@ -70,6 +70,9 @@ void activity_buffers_complete(uint8_t *buffer, size_t valid_bytes)
     size_t offset = (uintptr_t)buffer - (uintptr_t)memory;
     if (offset < (size_t)buffer_count * buffer_bytes) {
         struct buffer *b = &buffers[offset / buffer_bytes];
+        int held = BUFFER_HELD;
+        if (!atomic_compare_exchange_strong(&b->state, &held, BUFFER_RETURNING))
+            return; /* a second time: it is read, or somebody else's by now */
         b->valid_bytes = valid_bytes < buffer_bytes ? valid_bytes : buffer_bytes;
         atomic_store_explicit(&b->state, BUFFER_COMPLETED, memory_order_release);
         return;
@@ -90,14 +93,15 @@ static void give_back(uint32_t index)
         madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-unsigned activity_buffers_take(void (*consume)(uint8_t *buffer, size_t valid_bytes))
+unsigned activity_buffers_take(bool (*consume)(uint8_t *buffer, size_t valid_bytes))
 {
     unsigned taken = 0;
-    for (uint32_t i = 0; i < buffer_count; i++) {
+    bool more = true;
+    for (uint32_t i = 0; i < buffer_count && more; i++) {
         if (atomic_load_explicit(&buffers[i].state, memory_order_acquire) != BUFFER_COMPLETED)
             continue;
         if (buffers[i].valid_bytes)
-            consume(memory + (size_t)i * buffer_bytes, buffers[i].valid_bytes);
+            more = consume(memory + (size_t)i * buffer_bytes, buffers[i].valid_bytes);
         if (i >= BUFFERS_RESIDENT)
             give_back(i);
         atomic_store_explicit(&buffers[i].state, BUFFER_FREE, memory_order_release);

@@ -19,7 +19,8 @@ bool activity_buffers_open(uint32_t count, uint32_t bytes);
 uint8_t *activity_buffers_request(size_t *bytes);
 void activity_buffers_complete(uint8_t *buffer, size_t valid_bytes);
 
-/* Taker: calls CONSUME for each buffer that came back, then hands it out again. Returns how many there were. */
-unsigned activity_buffers_take(void (*consume)(uint8_t *buffer, size_t valid_bytes));
+/* Taker: calls CONSUME for each buffer that came back, until that returns false, and hands it out again. Returns how many there
+ * were. */
+unsigned activity_buffers_take(bool (*consume)(uint8_t *buffer, size_t valid_bytes));
 
 #endif

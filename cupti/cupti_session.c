@@ -234,6 +234,7 @@ static enum cupti_session_outcome subscribe(enum kernel_timing_join join, enum k
     const char *remark = "";
     enum cupti_session_outcome outcome = enable_activities(open, &remark);
     if (outcome != CUPTI_SESSION_STARTED) {
+        subscription_stop();
         subscription_close();
         return outcome;
     }
@@ -355,7 +356,13 @@ bool cupti_session_is_shared(void)
     return subscription_is_shared();
 }
 
-void cupti_session_end(void)
+uint64_t cupti_session_stop(void)
+{
+    subscription_stop();
+    return cupti_session_take_dropped();
+}
+
+void cupti_session_close(void)
 {
     subscription_close();
 }

@@ -36,8 +36,11 @@ uint64_t cupti_session_take_dropped(void);
 uint64_t cupti_session_timestamp(void); /* 0: not known */
 bool cupti_session_is_shared(void);     /* other clients may come beside it, see cupti/subscription.h */
 
-/* Hands CUPTI over to another client, for good: may block. Of the above, nothing asks or tells CUPTI any more. */
-void cupti_session_end(void);
+/* Hands CUPTI over to another client, for good. Stop: nothing is recorded any more, what was comes back; returns how many records
+ * were dropped since the last look; may block. Close: of the above, nothing asks or tells CUPTI any more. Records that are of a
+ * subscriber of its own can be read only in between. */
+uint64_t cupti_session_stop(void);
+void cupti_session_close(void);
 
 /* Goes over to external correlation: first what CUPTI has to record, false if it refuses; later, once calls push their ids,
  * the launch callbacks can go. */

@@ -417,10 +417,13 @@ static void take_record(const struct cupti_record *record)
 void kernel_records_consume(uint8_t *buffer, size_t valid_bytes)
 {
     struct cupti_record *record = NULL;
+    uint64_t seen_before = records_seen;
     patience_until_ns = clock_monotonic_ns() + patience_ns;
     /* Ends with MAX_LIMIT_REACHED; any other refusal ends it too, since there is no way to step over a broken record. */
     while (subscription_next_record(buffer, valid_bytes, &record) == CUPTI_OK && record) {
         records_seen++;
         take_record(record);
     }
+    if (records_seen == seen_before)
+        count(&trace_writer_counters()->buffers_lost, 1); /* it can't be read */
 }

@@ -222,13 +222,25 @@ static void at_exit(void)
     kernel_timing_finish(settings.exit_timeout_ms * ms);
 }
 
-static void take_records(bool last)
+static void note_dropped(uint64_t dropped)
 {
-    bool any = activity_buffers_take(kernel_records_consume) != 0;
-    kernel_records_retry(last);
-    uint64_t dropped = any || last ? cupti_session_take_dropped() : 0;
     if (dropped)
         __atomic_fetch_add(&trace_writer_counters()->cupti_records_dropped, dropped, __ATOMIC_RELAXED);
+}
+
+/* False: somebody waits for something else, the other buffers can wait. */
+static bool take_buffer(uint8_t *buffer, size_t valid_bytes)
+{
+    kernel_records_consume(buffer, valid_bytes);
+    return !atomic_load(&give_up_asked) || atomic_load(&given_up);
+}
+
+static void take_records(bool last)
+{
+    bool any = activity_buffers_take(take_buffer) != 0;
+    kernel_records_retry(last);
+    if (any || last)
+        note_dropped(cupti_session_take_dropped());
     if (any && !ticking.exit_handler_renewed) {
         /* Exit handlers run newest first, and CUPTI may register its own as late as with the first context: ours has to
          * run before them. */
@@ -322,24 +334,27 @@ static void note_given_up(uint64_t since_ns)
                (double)(clock_monotonic_ns() - since_ns) / 1e9);
 }
 
-/* The state goes last: the thread that asked goes on when it sees it. */
+/* The thread that asked goes on when it sees the state; what was handed over is read after that. */
 static void give_up_if_asked(void)
 {
     if (!atomic_load(&give_up_asked) || atomic_load(&given_up))
         return;
     anchor_now();
-    take_records(false);
     timing_mode_happens(TIMING_MODE_PROFILER);
     timing_window_close(TRACE_WINDOW_PROFILER);
-    cupti_session_end();
+    note_dropped(cupti_session_stop());
+    uint64_t ended_ns = clock_realtime_ns();
+    while (cupti_session_is_shared() && activity_buffers_take(take_buffer))
+        continue;
+    cupti_session_close();
     atomic_store(&given_up, 1);
-    kernel_records_end(clock_realtime_ns());
-    take_records(false);
     note_given_up(started_ns);
     pthread_mutex_lock(&mutex);
     if (!finishing)
         set_state(KERNEL_TIMING_OFF);
     pthread_mutex_unlock(&mutex);
+    take_records(false);
+    kernel_records_end(ended_ns);
 }
 
 static void ask_to_give_up(void)

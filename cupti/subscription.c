@@ -108,8 +108,9 @@ int subscription_disable(int kind)
 
 int subscription_next_record(uint8_t *buffer, size_t valid_bytes, struct cupti_record **record)
 {
-    return shared_form ? cupti->cuptiActivityGetNextRecord_v2(handle, buffer, valid_bytes, record)
-                       : cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, record);
+    if (!shared_form)
+        return cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, record);
+    return handle ? cupti->cuptiActivityGetNextRecord_v2(handle, buffer, valid_bytes, record) : CUPTI_NOT_COMPATIBLE;
 }
 
 bool subscription_take_dropped(uint64_t *dropped)
@@ -152,19 +153,23 @@ int subscription_pop(void)
 
 /* Forced, the second flush also takes back what is not complete: else another client's records would land in our buffers, and
  * it would be handed memory that it does not know. Not where others share: a flush is everybody's, and each has its own. */
-void subscription_close(void)
+void subscription_stop(void)
 {
-    void *closing = handle;
-    if (!closing)
-        return;
     uint64_t kinds = atomic_load(&kinds_enabled);
-    if (kinds)
-        cupti->cuptiActivityFlushAll(0);
+    if (!kinds)
+        return;
+    cupti->cuptiActivityFlushAll(0);
     for (int kind = 0; kind < KINDS; kind++)
         if (kinds & 1ull << kind)
             subscription_disable(kind);
-    if (kinds && !shared_form)
+    if (!shared_form)
         cupti->cuptiActivityFlushAll(FLUSH_FORCED);
+}
+
+void subscription_close(void)
+{
+    void *closing = handle;
     handle = NULL;
-    cupti->cuptiUnsubscribe(closing);
+    if (closing)
+        cupti->cuptiUnsubscribe(closing);
 }

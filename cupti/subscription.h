@@ -37,9 +37,9 @@ bool subscription_may_push(void); /* external correlation: ids of the calling th
 int subscription_push(uint64_t id);
 int subscription_pop(void);
 
-/* Gives everything back: complete records are handed over, the kinds that were enabled here are disabled, buffers that are
- * not full are taken back so that the next client's records do not go there, and the subscription ends. May block. CUPTI may
- * still hold buffers, and give them back later. */
+/* Complete records are handed over, the kinds that were enabled here are disabled, and buffers that are not full are taken back,
+ * so that the next client's records do not go there. May block. CUPTI may hold some all the same, and give them back later. */
+void subscription_stop(void);
 void subscription_close(void);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,6 +76,14 @@ static int enter(const char *name)
         early++;
     return f->result;
 }
+/* The form without a subscriber, and the other, exclude each other. */
+static _Atomic int stranger; /* enum fake_stranger */
+static bool is_shared;
+#define NOT_SHARED()                                                                                                   \
+    do {                                                                                                               \
+        if (is_shared)                                                                                                 \
+            return 14;                                                                                                 \
+    } while (0)
 #define ENTER()                                                                                                        \
     do {                                                                                                               \
         int refused = enter(__func__);                                                                                 \
@@ -108,6 +117,13 @@ FAKE_API bool fake_cupti_kind_enabled(int kind)
     return kinds_on[kind];
 }
 
+/* Whom the code under test must not end: other clients, and itself. */
+FAKE_API int cuptiFinalize(void);
+int cuptiFinalize(void)
+{
+    _exit(98);
+}
+
 /* ---- the client's side ---- */
 
 FAKE_API int cuptiGetVersion(uint32_t *version);
@@ -137,6 +153,7 @@ int cuptiGetVersion(uint32_t *version)
 int cuptiGetTimestamp(uint64_t *timestamp)
 {
     ENTER();
+    NOT_SHARED();
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     *timestamp = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
@@ -146,7 +163,7 @@ int cuptiGetTimestamp(uint64_t *timestamp)
 int cuptiSubscribe(void **handle, callback *function, void *user)
 {
     ENTER();
-    if (subscriber)
+    if (subscriber || stranger)
         return 39;
     subscriber_user = user;
     subscriber = function;
@@ -159,6 +176,10 @@ int cuptiUnsubscribe(void *handle)
     ENTER();
     (void)handle;
     subscriber = NULL;
+    for (unsigned i = 0; i < DOMAINS; i++)
+        for (unsigned cbid = 0; cbid < CBIDS; cbid++)
+            callbacks_on[i][cbid] = false;
+    is_shared = false;
     return OK;
 }
 
@@ -175,6 +196,7 @@ int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid
 int cuptiActivityRegisterCallbacks(requested *request, completed *complete)
 {
     ENTER();
+    NOT_SHARED();
     on_requested = request;
     on_completed = complete;
     return OK;
@@ -183,6 +205,7 @@ int cuptiActivityRegisterCallbacks(requested *request, completed *complete)
 int cuptiActivityEnable(int kind)
 {
     ENTER();
+    NOT_SHARED();
     kinds_on[kind] = true;
     return OK;
 }
@@ -190,6 +213,7 @@ int cuptiActivityEnable(int kind)
 int cuptiActivityDisable(int kind)
 {
     ENTER();
+    NOT_SHARED();
     kinds_on[kind] = false;
     return OK;
 }
@@ -197,6 +221,7 @@ int cuptiActivityDisable(int kind)
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count)
 {
     ENTER();
+    NOT_SHARED();
     (void)context, (void)stream;
     *count = atomic_exchange(&dropped, 0); /* reading resets */
     return OK;
@@ -205,6 +230,7 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *co
 int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
 {
     ENTER();
+    NOT_SHARED();
     if (kind != 5 || external_depth == STACK)
         return 1;
     external[external_depth++] = id;
@@ -214,6 +240,7 @@ int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
 int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id)
 {
     ENTER();
+    NOT_SHARED();
     if (kind != 5 || external_depth == 0)
         return 18;
     *id = external[--external_depth];
@@ -269,6 +296,11 @@ static void call_back(uint32_t cbid, uint32_t site, uint32_t correlation_id, con
     tell(1, cbid, data);
 }
 
+FAKE_API bool fake_cupti_is_subscribed(void)
+{
+    return subscriber != NULL;
+}
+
 FAKE_API bool fake_cupti_callback_enabled(int domain, uint32_t cbid)
 {
     return callbacks_on[domain][cbid];
@@ -315,9 +347,8 @@ static size_t record_bytes(uint32_t kind)
     return kind == 10 ? kernel_bytes : kind == 1 ? 96 : kind == 2 ? 88 : kind == 39 ? 24 : kind == 60 ? 40 : 0;
 }
 
-int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record)
+static int next_record(uint8_t *buffer, size_t valid, uint8_t **record)
 {
-    ENTER();
     uint32_t kind = 0;
     uint8_t *next = buffer;
     if (*record) {
@@ -331,6 +362,13 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record)
         return 21;
     *record = next;
     return OK;
+}
+
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record)
+{
+    ENTER();
+    NOT_SHARED();
+    return next_record(buffer, valid, record);
 }
 
 struct hand_back {
@@ -478,3 +516,122 @@ int cuptiActivityFlushAll(uint32_t flag)
     }
     return OK;
 }
+
+/* ---- several clients beside each other: as from CUDA 13.3 on ---- */
+
+FAKE_API void fake_cupti_set_stranger(int who)
+{
+    stranger = who;
+}
+
+#ifdef FAKE_CUPTI_SHARED
+struct subscriber_params { /* CUpti_SubscriberParams */
+    size_t struct_size;
+    const char *name;
+    char *old_name;
+    size_t old_name_bytes;
+    uint8_t allow_multiple;
+};
+typedef void requested_v2(uint8_t **buffer, size_t *size, size_t *max_records, void *info);
+typedef void completed_v2(uint8_t *buffer, size_t size, size_t valid, void *info);
+
+static requested_v2 *on_requested_v2;
+static completed_v2 *on_completed_v2;
+
+static void request_v2(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+    size_t info = sizeof info;
+    on_requested_v2(buffer, size, max_records, &info);
+}
+
+static void complete_v2(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+    size_t info[4] = {sizeof info};
+    (void)context, (void)stream;
+    on_completed_v2(buffer, size, valid, info);
+}
+
+FAKE_API int cuptiSubscribe_v2(void **handle, callback *function, void *user, struct subscriber_params *params);
+FAKE_API int cuptiActivityRegisterCallbacks_v2(void *handle, requested_v2 *request, completed_v2 *complete);
+FAKE_API int cuptiActivityEnable_v2(void *handle, int kind, void *config);
+FAKE_API int cuptiActivityDisable_v2(void *handle, int kind, void *config);
+FAKE_API int cuptiActivityGetNextRecord_v2(void *handle, uint8_t *buffer, size_t valid, uint8_t **record);
+FAKE_API int cuptiActivityGetNumDroppedRecords_v2(void *handle, void *context, uint32_t stream, size_t *count);
+FAKE_API int cuptiGetTimestamp_v2(void *handle, uint64_t *timestamp);
+
+int cuptiSubscribe_v2(void **handle, callback *function, void *user, struct subscriber_params *params)
+{
+    ENTER();
+    if (!params || params->struct_size < 40 || !params->allow_multiple)
+        return 1;
+    if (stranger && params->old_name && params->old_name_bytes >= 64)
+        snprintf(params->old_name, params->old_name_bytes, "CUPTI for stranger");
+    if (subscriber || stranger == FAKE_STRANGER_ALONE)
+        return 39;
+    subscriber_user = user;
+    subscriber = function;
+    is_shared = true;
+    *handle = &subscriber;
+    return OK;
+}
+
+#define SHARED_ONLY()                                                                                                  \
+    do {                                                                                                               \
+        if (!is_shared || handle != &subscriber)                                                                       \
+            return 14;                                                                                                 \
+    } while (0)
+
+int cuptiActivityRegisterCallbacks_v2(void *handle, requested_v2 *request, completed_v2 *complete)
+{
+    ENTER();
+    SHARED_ONLY();
+    on_requested_v2 = request;
+    on_completed_v2 = complete;
+    on_requested = request_v2;
+    on_completed = complete_v2;
+    return OK;
+}
+
+int cuptiActivityEnable_v2(void *handle, int kind, void *config)
+{
+    ENTER();
+    SHARED_ONLY();
+    kinds_on[kind] = !config;
+    return OK;
+}
+
+int cuptiActivityDisable_v2(void *handle, int kind, void *config)
+{
+    ENTER();
+    (void)config;
+    SHARED_ONLY();
+    kinds_on[kind] = false;
+    return OK;
+}
+
+int cuptiActivityGetNextRecord_v2(void *handle, uint8_t *buffer, size_t valid, uint8_t **record)
+{
+    ENTER();
+    SHARED_ONLY();
+    return next_record(buffer, valid, record);
+}
+
+int cuptiActivityGetNumDroppedRecords_v2(void *handle, void *context, uint32_t stream, size_t *count)
+{
+    ENTER();
+    (void)context, (void)stream;
+    SHARED_ONLY();
+    *count = atomic_exchange(&dropped, 0);
+    return OK;
+}
+
+int cuptiGetTimestamp_v2(void *handle, uint64_t *timestamp)
+{
+    ENTER();
+    SHARED_ONLY();
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    *timestamp = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return OK;
+}
+#endif

@@ -34,6 +34,10 @@ FAKE_API void fake_cupti_set_version(uint32_t api_version, size_t kernel_bytes);
 FAKE_API unsigned fake_cupti_calls(const char *function);
 FAKE_API unsigned fake_cupti_calls_before_init(void);
 FAKE_API bool fake_cupti_kind_enabled(int kind);
+FAKE_API bool fake_cupti_is_subscribed(void);
+/* Somebody whom the code under test did not see come. */
+enum fake_stranger { FAKE_STRANGER_NONE, FAKE_STRANGER_ALONE, FAKE_STRANGER_SHARING };
+FAKE_API void fake_cupti_set_stranger(int who);
 
 /* A launch: driver callback on this thread at enter and exit, if its cbid is enabled. Returns its correlation id. */
 FAKE_API uint32_t fake_cupti_launch(uint32_t cbid);

@@ -177,9 +177,10 @@ static void external_comes_in_any_order(void **state)
     assert_true(owner.call_id == 900 && owner.owner_id == 44 && owner.owner == TRACE_OWNER_LAUNCH);
 }
 
-static void pass(uint8_t *buffer, size_t valid_bytes)
+static bool pass(uint8_t *buffer, size_t valid_bytes)
 {
     assert_int_equal(buffer[valid_bytes - 1], 1);
+    return true;
 }
 
 static size_t resident_pages(uint8_t *buffer, size_t bytes)
