@@ -383,13 +383,23 @@ static void visit_absorb(void *context, const struct interval_stretch *stretch)
     interval_set_add_stretch(context, stretch);
 }
 
-void interval_set_absorb(struct interval_set *set, struct interval_set *from)
+void interval_set_include(struct interval_set *set, struct interval_set *from)
 {
     visit_all(from, visit_absorb, set);
     if (from->failed)
         set->failed = true;
     interval_set_take(set, from->gap_ns, !from->late);
+}
+
+void interval_set_absorb(struct interval_set *set, struct interval_set *from)
+{
+    interval_set_include(set, from);
     interval_set_close(from);
+}
+
+bool interval_set_is_empty(const struct interval_set *set)
+{
+    return !set->count && !set->run_count && !set->stretch_count && !set->failed && !set->late;
 }
 
 struct union_walk {

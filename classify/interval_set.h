@@ -32,6 +32,9 @@ struct interval_set *interval_set_open_bounded(size_t buffer, size_t stretches);
 void interval_set_add(struct interval_set *set, uint64_t start_ns, uint64_t end_ns); /* end before start: ignored */
 /* Adds all of FROM, which is emptied and closed. */
 void interval_set_absorb(struct interval_set *set, struct interval_set *from);
+/* The same, but FROM stays as it is. */
+void interval_set_include(struct interval_set *set, struct interval_set *from);
+bool interval_set_is_empty(const struct interval_set *set); /* nothing was ever added */
 struct interval_union interval_set_union(struct interval_set *set);
 /* Calls VISIT in ascending order of start; what overlaps may come joined or not. False: some were lost. */
 typedef void interval_visit(void *context, uint64_t start_ns, uint64_t end_ns);

@@ -113,18 +113,29 @@ static bool check_sum_device(const struct trace_record *record, struct record_te
     return sum->busy_known <= 1;
 }
 
+static bool check_stretches(const struct trace_stretch *stretches, uint32_t count, size_t room)
+{
+    if ((uint64_t)count * sizeof stretches[0] > room)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (stretches[i].end_ns < stretches[i].start_ns ||
+            stretches[i].busy_ns > stretches[i].end_ns - stretches[i].start_ns)
+            return false;
+    return true;
+}
+
 static bool check_sum_busy(const struct trace_record *record, struct record_text *text)
 {
     const struct trace_sum_busy *sum = (const void *)record;
     (void)text;
-    if ((uint64_t)sum->count * sizeof sum->stretches[0] > record->size - sizeof *sum)
-        return false;
-    for (uint32_t i = 0; i < sum->count; i++) {
-        const struct trace_stretch *stretch = &sum->stretches[i];
-        if (stretch->end_ns < stretch->start_ns || stretch->busy_ns > stretch->end_ns - stretch->start_ns)
-            return false;
-    }
-    return true;
+    return check_stretches(sum->stretches, sum->count, record->size - sizeof *sum);
+}
+
+static bool check_sum_activity(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_activity *sum = (const void *)record;
+    (void)text;
+    return sum->known <= 1 && check_stretches(sum->stretches, sum->count, record->size - sizeof *sum);
 }
 
 static bool check_sum_sequence(const struct trace_record *record, struct record_text *text)
@@ -219,6 +230,8 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_SUM_WINDOWS,  "sum of windows",296, false, 0,                           NULL},
     {TRACE_RECORD_SUM_GRAPH,    "sum of graph",   72, false, 0,                           NULL},
     {TRACE_RECORD_SUM_LENGTHS,  "sum of lengths", 72, false, 0,                           check_sum_lengths},
+    {TRACE_RECORD_SUM_ACTIVITY, "activity",       32, false, 0,                           check_sum_activity},
+    {TRACE_RECORD_SUM_COPIES,   "sum of copies",  64, false, 0,                           NULL},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;

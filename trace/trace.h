@@ -122,6 +122,8 @@ enum trace_record_type {
     TRACE_RECORD_SUM_WINDOWS = 36, /* struct trace_sum_windows */
     TRACE_RECORD_SUM_GRAPH = 37,   /* struct trace_sum_graph */
     TRACE_RECORD_SUM_LENGTHS = 38, /* struct trace_sum_lengths */
+    TRACE_RECORD_SUM_ACTIVITY = 39,/* struct trace_sum_activity */
+    TRACE_RECORD_SUM_COPIES = 40,  /* struct trace_sum_copies */
 };
 
 /* ---- facts about the process ---- */

@@ -218,6 +218,36 @@ struct trace_sum_lengths {
     double total;                /* sum of all lengths of all launches */
 };
 
+/* When one device did what, as SUM_BUSY tells when it did anything. Stretches of one activity don't overlap each other. */
+enum trace_activity {
+    TRACE_ACTIVITY_KERNELS = 1,  /* of any kind; before COMPUTE; as COMPUTE where there is no communication */
+    TRACE_ACTIVITY_COMPUTE = 2,
+    TRACE_ACTIVITY_COMMUNICATION = 3,
+    TRACE_ACTIVITY_COPIES = 4,   /* memsets too */
+};
+
+/* At least one record a device and activity, also of none. */
+struct trace_sum_activity {
+    struct trace_record record;
+    uint32_t device;
+    uint32_t activity;           /* enum trace_activity */
+    uint64_t gap_ns;             /* stretches hold gaps up to this */
+    uint32_t known;              /* 0: some came too late, or it is not known of some kernel which it was */
+    uint32_t count;
+    struct trace_stretch stretches[];
+};
+
+struct trace_sum_copies {
+    struct trace_record record;
+    uint32_t device;
+    uint32_t kind;               /* enum trace_copy_kind; 0: of all that are beyond what is told apart */
+    uint32_t direction;          /* CUpti_ActivityMemcpyKind; PTOP between two devices; 0: not known */
+    uint32_t reserved;
+    int64_t from_device, to_device; /* of PTOP; TRACE_UNKNOWN if not known */
+    uint64_t copies, bytes, time_ns;
+};
+
+_Static_assert(sizeof(struct trace_sum_activity) == 32 && sizeof(struct trace_sum_copies) == 64, "1.5");
 _Static_assert(sizeof(struct trace_sum_slices) == 48 && sizeof(struct trace_sum_windows) == 296 &&
                    sizeof(struct trace_sum_graph) == 72 && sizeof(struct trace_sum_lengths) == 72,
                "1.5");
