@@ -23,6 +23,8 @@
 #include "cli/sim_options.h"
 #include "cli/simulation.h"
 #include "cli/target.h"
+#include "cli/timing_options.h"
+#include "cli/timing_page.h"
 #include "preload/settings.h"
 #include "trace/refusals.h"
 #include "trace/trace.h"
@@ -34,7 +36,7 @@ struct record_options {
     const char *simulate;
     const char *simulate_cuda;
     struct option_list sim_options;
-    const char *timing;
+    struct timing_options timing;
     const char *ring;
     struct record_sink sink;
     bool no_clocks;
@@ -55,6 +57,7 @@ struct recording {
     struct environment environment;
     struct clock_sampler sampler;
     struct collecting collecting;
+    struct timing_control *page; /* of `rooftap ctl`; NULL: there is none */
     struct target target;
 };
 
@@ -113,8 +116,7 @@ static bool fill_environment(struct recording *recording)
     bool good = environment_copy(environment) && environment_set(environment, SETTING_DIR, recording->session.folder) &&
                 environment_append(environment, "LD_PRELOAD", shim) &&
                 collecting_set_environment(&recording->collecting, environment);
-    if (good && recording->options->timing)
-        good = environment_set(environment, SETTING_TIMING, recording->options->timing);
+    good = good && timing_options_set_environment(&recording->options->timing, environment);
     if (good && recording->options->audit)
         good = environment_append(environment, "LD_AUDIT", recording->layout.audit);
     if (good && recording->options->redact_args)
@@ -218,6 +220,8 @@ static bool prepare(struct recording *recording)
         return false;
     if (refusals_make(session->folder))
         session_folder_add_file(session, TRACE_REFUSALS_FILE);
+    if ((recording->page = timing_page_make(session->folder)))
+        session_folder_add_file(session, TIMING_CONTROL_FILE);
     if (recording->gpu) {
         if (!simulation_write_device(session->folder, recording->gpu, &recording->options->sim_options, COMMAND))
             return false;
@@ -284,6 +288,7 @@ static void end_refusals(const struct session_folder *session)
 static int run(struct recording *recording)
 {
     environment_free(&recording->environment); /* the child has its copy */
+    timing_page_begin(recording->page);
     int error = target_start(&recording->target);
     if (error) {
         errno = error;
@@ -299,6 +304,8 @@ static int run(struct recording *recording)
     collecting_finish(&recording->collecting, &recording->session);
     end_sampler(recording);
     end_refusals(&recording->session);
+    if (timing_page_end(recording->page)) /* else ctl still reaches those that live on */
+        session_folder_remove_file(&recording->session, TIMING_CONTROL_FILE);
     bool ended = session_folder_end(&recording->session, status, COMMAND);
     if (ended && !recording->options->quiet) /* else the line about session.json is the one to act on */
         tell_session(recording);
@@ -310,7 +317,7 @@ static int record(const struct record_options *options, char **argv)
 {
     struct recording recording = {
         .options = options, .argv = argv, .sampler = {.gate = -1}, .collecting = {.collector = {.gate = -1}}};
-    if (!check_settings() || !collecting_check(options->ring, COMMAND) ||
+    if (!check_settings() || !timing_options_check(&options->timing, COMMAND) || !collecting_check(options->ring, COMMAND) ||
         !record_sink_check(&options->sink, options->ring, COMMAND) || !find_gpu(&recording) ||
         !session_folder_open(&recording.session, options->folder, COMMAND))
         return EXIT_USAGE;
@@ -355,7 +362,10 @@ int cmd_record(int argc, char **argv)
         {"simulate",   's', OPTION_TEXT,   &options.simulate,    "GPU",       "run on a simulated GPU: a name that 'rooftap gpus' lists"},
         {"simulate-cuda", 0, OPTION_CHOICE, &options.simulate_cuda, "12|13", "CUDA's major on the simulated GPU; without it that of COMMAND's libraries, else the newest"},
         {"sim-option",  0,  OPTION_LIST,   &options.sim_options, "KEY=VALUE", "change the simulated GPU, for example gemm_kernels=2; keys below"},
-        {"timing",      0,  OPTION_CHOICE, &options.timing,      "auto|node|graph|sampled|events|off|on", "how kernels are timed (auto, the default; on is the same); told below"},
+        {"timing",      0,  OPTION_CHOICE, &options.timing.mode, TIMING_OPTIONS_MODES, "how kernels are timed (auto, the default; on is the same); told below"},
+        {"delay",       0,  OPTION_TEXT,   &options.timing.delay, "TIME|ctl", "time no kernels before TIME after the start, or before 'rooftap ctl start'"},
+        {"duration",    0,  OPTION_TEXT,   &options.timing.duration, "TIME",  "time kernels for TIME, from the start, from --delay on, or from each 'rooftap ctl start' on"},
+        {"sample-budget", 0, OPTION_TEXT,  &options.timing.sample_budget, "PERCENT", "sampled timing: how much of the time it times (0.5)"},
         {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls that are bound past LD_PRELOAD (RTLD_DEEPBIND), by LD_AUDIT; what it costs is told below"},
         {"ring",        0,  OPTION_TEXT,   &options.ring,        "SIZE|off",  "most shared memory that a process takes for what is not in the session folder yet (16M); off: it writes there itself"},
         {"aggregate",   0,  OPTION_FLAG,   &options.sink.aggregate, NULL,     "keep sums, histograms and a few raw records of the whole run instead of all records: constant memory and disk"},
@@ -369,7 +379,8 @@ int cmd_record(int argc, char **argv)
     /* clang-format on */
     char variables[6144], footer[12288];
     write_variables(variables, sizeof variables);
-    snprintf(footer, sizeof footer, "%s\n\n%s\n\n%s\n%s", about_status, about_audit, variables, sim_options_help());
+    snprintf(footer, sizeof footer, "%s\n\n%s\n\n%s\n\n%s\n%s", timing_options_help, about_status, about_audit,
+             variables, sim_options_help());
     const struct option_set set = {
         .command = COMMAND,
         .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",

@@ -15,6 +15,7 @@ const struct command *command_find(const char *name);
 
 int cmd_record(int argc, char **argv);
 int cmd_collect(int argc, char **argv);
+int cmd_ctl(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_predict(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);

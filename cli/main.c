@@ -14,6 +14,7 @@ const struct command command_table[] = {
     {"record", cmd_record, "run a program and note what it asks of the GPU"},
     {"report", cmd_report, "put each operator of a recording on the roofline"},
     {"collect", cmd_collect, "take over from a collector that was killed"},
+    {"ctl",    cmd_ctl,    "start and stop timing in a recording, and put marks into it"},
     {"predict", cmd_predict, "predict a model's operators from its config.json"},
     {"calibrate", cmd_calibrate, "measure what this GPU reaches, for reports"},
     {"doctor", cmd_doctor, "tell what of a recording will work here, and why not"},

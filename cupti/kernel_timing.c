@@ -90,6 +90,11 @@ static void attention_renew(void)
         atomic_store(&kernel_timing_attention, 1);
 }
 
+void kernel_timing_renew_attention(void)
+{
+    attention_renew();
+}
+
 static void set_state_and_join(enum kernel_timing_state state, bool external)
 {
     atomic_store(&kernel_timing_attention, 1);
@@ -405,12 +410,14 @@ static void tick(void)
         give_up_if_asked();
     if (atomic_load(&given_up))
         take_records(false);
+    if (is_on() || timing_mode_now() == TRACE_TIMING_EVENTS) {
+        timing_mode_note_graph_kernels(kernel_records_graph_kernels());
+        timing_mode_tick();
+        timing_window_tick(now_ns);
+    }
     if (!is_on())
         return;
     take_records(false);
-    timing_mode_note_graph_kernels(kernel_records_graph_kernels());
-    timing_mode_tick();
-    timing_window_tick(now_ns);
     flush_if_due(now_ns);
     change_join_if_needed();
     if (now_ns >= ticking.anchor_due_ns) {
@@ -423,12 +430,12 @@ static void last_tick(void)
 {
     if (!ticking.devices_written)
         write_devices();
+    timing_window_end();
     event_timing_last_tend();
     if (atomic_load(&given_up))
         take_records(true);
     if (!is_on())
         return;
-    timing_window_end();
     if (cupti_session_was_used())
         cupti_session_flush();
     take_records(true);
@@ -488,7 +495,8 @@ static void *run_thread(void *unused)
 {
     atomic_store(&thread_id, (int)syscall(SYS_gettid));
     bool stay = true;
-    while (stay && (is_on() || atomic_load(&given_up) || event_timing_is_on() || !ticking.devices_written)) {
+    while (stay && (is_on() || atomic_load(&given_up) || timing_mode_now() == TRACE_TIMING_EVENTS ||
+                    !ticking.devices_written)) {
         tick();
         stay = sleep_a_period();
     }
@@ -547,6 +555,8 @@ static enum trace_timing_mode mode_asked(const struct kernel_timing_settings *wa
 {
     if (wanted->off)
         return TRACE_TIMING_OFF;
+    if (wanted->events)
+        return TRACE_TIMING_EVENTS;
     return wanted->mode == TRACE_TIMING_OFF ? TRACE_TIMING_AUTO : wanted->mode;
 }
 
@@ -555,7 +565,7 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
     if (kernel_timing_state() != KERNEL_TIMING_IDLE && !trace_writer_is_open())
         in_forked_child(); /* by bare clone(), where no fork handler ran */
     settings.off = wanted->off;
-    settings.events = wanted->events;
+    settings.events = mode_asked(wanted) == TRACE_TIMING_EVENTS;
     settings.mode = wanted->off || wanted->mode == TRACE_TIMING_OFF ? TRACE_TIMING_AUTO : wanted->mode;
     settings.join = wanted->join;
     settings.cupti_path = wanted->cupti_path;
@@ -584,11 +594,15 @@ static void start_events(const struct cuda_driver *driver)
 /* Before timing's thread runs. */
 static void begin_mode(bool on)
 {
-    enum timing_mode_event event = on || settings.off ? TIMING_MODE_BEGUN : TIMING_MODE_REFUSED;
+    bool begun = on || settings.off || event_timing_is_on();
+    enum timing_mode_event event = begun ? TIMING_MODE_BEGUN : TIMING_MODE_REFUSED;
     if (on && timing_mode_asked() == TRACE_TIMING_GRAPH && timed_kinds_are_on() && !timed_kinds_graphs_whole())
         event = TIMING_MODE_GRAPHS_REFUSED;
     timing_mode_begin(event, on ? cupti_session_version() : 0);
-    timing_window_begin(on && timed_kinds_are_on());
+    bool events_wait = event_timing_is_on() && !timing_window_opens_at_once(TRACE_TIMING_EVENTS);
+    if (events_wait)
+        event_timing_switch(false);
+    timing_window_begin(on ? timed_kinds_are_on() : event_timing_is_on());
 }
 
 static void start(const struct cuda_driver *driver, bool injected)
@@ -697,11 +711,13 @@ bool kernel_timing_finish(uint64_t timeout_ns)
         return true;
     if (state == KERNEL_TIMING_IDLE || state == KERNEL_TIMING_STARTING) {
         set_state(KERNEL_TIMING_FINISHED);
+        timing_window_leave();
         return true;
     }
     if (atomic_exchange(&finish_begun, 1))
         return true; /* another thread is at it */
     bool done = wait_for_thread(timeout_ns);
+    timing_window_leave();
     event_timing_stop();
     if (!done && state == KERNEL_TIMING_ON)
         trace_note(trace_thread_get(), TRACE_NOTE_TIMING_CUT, 0,

@@ -95,6 +95,9 @@ static inline void kernel_timing_call_end(struct kernel_timing_context *context,
     context->call_id = 0;
 }
 
+/* Whether calls have to look closer changed: captures began or ended. */
+void kernel_timing_renew_attention(void);
+
 /* ---- life ---- */
 
 enum kernel_timing_join {

@@ -7,7 +7,9 @@
 
 #include "cupti/cupti_session.h"
 #include "cupti/cupti_versions.h"
+#include "cupti/event_timing.h"
 #include "cupti/kernel_records.h"
+#include "cupti/kernel_timing.h"
 #include "cupti/timed_kinds.h"
 #include "cupti/timing_mode.h"
 #include "cupti/timing_sample.h"
@@ -217,16 +219,25 @@ void timing_window_in_child(void)
     atomic_flag_clear(&marks_are_taken);
 }
 
-static bool mode_times(enum trace_timing_mode mode)
+static bool by_events(void)
 {
-    return mode == TRACE_TIMING_NODE || mode == TRACE_TIMING_GRAPH || mode == TRACE_TIMING_SAMPLED ||
-           mode == TRACE_TIMING_AUTO;
+    return timing_mode_now() == TRACE_TIMING_EVENTS;
+}
+
+/* CUPTI's result; 0 also of events, which are not refused. */
+static int switch_timing(bool on)
+{
+    if (!by_events())
+        return timed_kinds_switch(on);
+    event_timing_switch(on);
+    kernel_timing_renew_attention();
+    return 0;
 }
 
 bool timing_window_opens_at_once(enum trace_timing_mode mode)
 {
     uint64_t word;
-    return mode_times(mode) && mode != TRACE_TIMING_SAMPLED && wish_at(clock_monotonic_ns(), &word).open;
+    return mode != TRACE_TIMING_OFF && mode != TRACE_TIMING_SAMPLED && wish_at(clock_monotonic_ns(), &word).open;
 }
 
 static void range_begin(void)
@@ -259,7 +270,7 @@ static void closed(enum trace_window_why why)
 
 static void open_gate(enum trace_window_why why)
 {
-    int result = timed_kinds_switch(true);
+    int result = switch_timing(true);
     if (result == 0) {
         opened(why);
         return;
@@ -275,7 +286,7 @@ static void close_gate(enum trace_window_why why)
 {
     closed(why);
     if (!delivery.keeps_on)
-        timed_kinds_switch(false);
+        switch_timing(false);
 }
 
 void timing_window_begin(bool is_open)
@@ -299,7 +310,7 @@ static bool wanted_now(uint64_t now_ns, uint64_t *word, enum trace_window_why *w
     if (samples && !gate.sampling)
         timing_sample_begin(now_ns);
     gate.sampling = samples;
-    if (gate.closed_for_good || !mode_times(mode) || !wish.open)
+    if (gate.closed_for_good || mode == TRACE_TIMING_OFF || !wish.open)
         return false;
     if (!samples)
         return true;
@@ -315,7 +326,7 @@ static bool wanted_now(uint64_t now_ns, uint64_t *word, enum trace_window_why *w
  * launch may have been one that a capture took, which leaves no record; then nothing is lost but some of the budget. */
 static void judge_delivery(void)
 {
-    if (atomic_load(&gate.open) || delivery.judged || gate.number < 2 || delivery.keeps_on ||
+    if (by_events() || atomic_load(&gate.open) || delivery.judged || gate.number < 2 || delivery.keeps_on ||
         delivery.flushes < FLUSHES_BEFORE_JUDGED)
         return;
     delivery.judged = true;
@@ -400,6 +411,10 @@ void timing_window_end(void)
     if (atomic_load(&gate.open))
         closed(TRACE_WINDOW_END);
     gate.closed_for_good = true;
+}
+
+void timing_window_leave(void)
+{
     timing_window_take_marks();
     if (process)
         timing_control_leave(process, process_owner);

@@ -51,7 +51,10 @@ bool timing_window_was_open(void);                   /* since the last call of t
 void timing_window_flushed(void);                    /* CUPTI handed over what was complete */
 bool timing_window_takes(uint64_t start_ns);         /* a record that started then, CUPTI's clock, is in a window */
 void timing_window_close(enum trace_window_why why); /* for good. Of PROFILER: CUPTI is not called */
-void timing_window_end(void);                        /* of the process */
+void timing_window_end(void);                        /* of the process, or of its timing */
+
+/* The process ends: it is no longer in the page. */
+void timing_window_leave(void);
 
 /* Any thread, one at a time gets to work: writes the user's marks. */
 void timing_window_take_marks(void);

@@ -30,6 +30,7 @@ static void *subscriber_user;
 static requested *_Atomic on_requested;
 static completed *_Atomic on_completed;
 static _Atomic bool callbacks_on[DOMAINS][CBIDS], kinds_on[KINDS], flush_blocks, flush_delivers = true;
+static _Atomic bool first_period_only, kernels_over;
 static _Atomic size_t dropped;
 
 struct thread_buffer { /* of one thread; flushing takes it under the lock */
@@ -110,6 +111,16 @@ FAKE_API void fake_cupti_set_version(uint32_t version, size_t bytes)
 {
     api_version = version;
     kernel_bytes = bytes;
+}
+
+FAKE_API void fake_cupti_first_period_only(bool on)
+{
+    first_period_only = on;
+}
+
+FAKE_API void fake_cupti_kernels_again(void)
+{
+    kernels_over = false;
 }
 
 FAKE_API bool fake_cupti_kind_enabled(int kind)
@@ -215,6 +226,7 @@ int cuptiActivityDisable(int kind)
     ENTER();
     NOT_SHARED();
     kinds_on[kind] = false;
+    kernels_over |= kind == 10 && first_period_only;
     return OK;
 }
 
@@ -447,7 +459,7 @@ FAKE_API void fake_cupti_kernel(const struct fake_kernel *k)
     put(r, 40, &device, 4), put(r, 44, &context, 4), put(r, 48, &k->stream, 4), put(r, 52, dims, 24);
     put(r, 76, shared, 8), put(r, 92, &k->correlation_id, 4), put(r, 104, &k->name, 8);
     put(r, 144, &node, 8), put(r, 156, &k->graph_id, 4), put(r, 240, &k->source_node_id, 8);
-    if (kinds_on[kind])
+    if (kinds_on[kind] && !kernels_over)
         append(r, kernel_bytes);
 }
 
@@ -606,6 +618,7 @@ int cuptiActivityDisable_v2(void *handle, int kind, void *config)
     (void)config;
     SHARED_ONLY();
     kinds_on[kind] = false;
+    kernels_over |= kind == 10 && first_period_only;
     return OK;
 }
 

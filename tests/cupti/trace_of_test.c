@@ -13,6 +13,7 @@
 
 #include "cupti/kernel_timing.h"
 #include "trace/clock.h"
+#include "trace/timing_control.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_writer.h"
 
@@ -20,6 +21,8 @@ static char folder[64] = "/tmp/rooftap-cupti-XXXXXX";
 static pthread_t helper;
 static _Atomic bool stop;
 static struct trace_kernel *kernels; /* read; a process reads once */
+static struct window windows[WINDOWS_MOST];
+static struct timing timings[TIMINGS_MOST];
 
 void check_or_exit(bool holds, const char *condition, const char *file, int line)
 {
@@ -66,6 +69,26 @@ static void take_kernel(struct trace_content *c, const struct trace_item *item)
     memcpy(&c->kernels[c->kernel_count++], item->record, sizeof *c->kernels);
 }
 
+static void take_window(struct trace_content *c, const struct trace_item *item)
+{
+    CHECK(c->window_count < WINDOWS_MOST && item->text_bytes < sizeof windows[0].text);
+    struct window *kept = &windows[c->window_count++];
+    c->windows = windows;
+    memcpy(&kept->record, item->record, sizeof kept->record);
+    memcpy(kept->text, item->text, item->text_bytes);
+    kept->text[item->text_bytes] = 0;
+}
+
+static void take_timing(struct trace_content *c, const struct trace_item *item)
+{
+    CHECK(c->timing_count < TIMINGS_MOST && item->text_bytes < sizeof timings[0].text);
+    struct timing *kept = &timings[c->timing_count++];
+    c->timings = timings;
+    memcpy(&kept->record, item->record, sizeof kept->record);
+    memcpy(kept->text, item->text, item->text_bytes);
+    kept->text[item->text_bytes] = 0;
+}
+
 static void take_item(struct trace_content *c, const struct trace_item *item)
 {
     switch (item->record->type) {
@@ -83,6 +106,12 @@ static void take_item(struct trace_content *c, const struct trace_item *item)
     case TRACE_RECORD_NOTE:
         take_note(c, item);
         break;
+    case TRACE_RECORD_WINDOW:
+        take_window(c, item);
+        break;
+    case TRACE_RECORD_TIMING:
+        take_timing(c, item);
+        break;
     case TRACE_RECORD_NAME:
         c->name_count++;
         break;
@@ -92,6 +121,13 @@ static void take_item(struct trace_content *c, const struct trace_item *item)
     default:
         break;
     }
+}
+
+/* Threads have blocks of their own. */
+static int by_ticks(const void *one, const void *other)
+{
+    uint64_t a = ((const struct window *)one)->record.ticks, b = ((const struct window *)other)->record.ticks;
+    return a < b ? -1 : a > b;
 }
 
 void trace_of_test_read(struct trace_content *c)
@@ -110,13 +146,21 @@ void trace_of_test_read(struct trace_content *c)
     struct trace_item item;
     while (trace_reader_next(reader, &item))
         take_item(c, &item);
+    qsort(windows, c->window_count, sizeof *windows, by_ticks);
     c->counters = *trace_reader_counters(reader);
     for (size_t i = 0; i < trace_reader_slot_count(reader); i++)
         c->slot_drops += trace_reader_slot(reader, i)->records_dropped;
     trace_reader_close(reader);
     unlink(files.gl_pathv[0]);
+    snprintf(pattern, sizeof pattern, "%s/" TIMING_CONTROL_FILE, folder);
+    unlink(pattern);
     rmdir(folder);
     globfree(&files);
+}
+
+const char *trace_of_test_folder(void)
+{
+    return folder;
 }
 
 const struct text_note *content_note(const struct trace_content *c, uint32_t code)

@@ -16,6 +16,18 @@ struct text_note {
     char text[600];
 };
 
+struct window {
+    struct trace_window record;
+    char text[128];
+};
+
+struct timing {
+    struct trace_timing record;
+    char text[512];
+};
+
+enum { WINDOWS_MOST = 4096, TIMINGS_MOST = 64 };
+
 struct trace_content {
     struct trace_kernel *kernels;
     size_t kernel_count;
@@ -27,12 +39,18 @@ struct trace_content {
     size_t note_count;
     size_t name_count;
     size_t cupti_anchors;
+    struct window *windows; /* WINDOW records, in order */
+    size_t window_count;
+    struct timing *timings; /* TIMING records */
+    size_t timing_count;
     struct trace_counters counters;
     uint64_t slot_drops;
 };
 
 void trace_of_test_open(void);                          /* the helper runs from here on */
 void trace_of_test_read(struct trace_content *content); /* stops the helper, ends the trace, reads it, removes it */
+
+const char *trace_of_test_folder(void);
 
 const struct text_note *content_note(const struct trace_content *content, uint32_t code); /* NULL: none */
 
