@@ -52,6 +52,7 @@ static const struct {
     [TRACE_NOTE_BLAS]       = {"blas",       false}, /* said with the process where it matters */
     [TRACE_NOTE_RING]       = {"ring",       false},
     [TRACE_NOTE_RANK]       = {"rank",       false}, /* said with the process */
+    [TRACE_NOTE_PROFILER]   = {"profiler",   true},
 };
 /* clang-format on */
 

@@ -387,6 +387,11 @@ void kernel_timing_give_up(bool shares, uint64_t timeout_ns)
     }
 }
 
+bool kernel_timing_was_given_up(void)
+{
+    return atomic_load(&given_up);
+}
+
 static void write_devices(void)
 {
     ticking.devices_written = device_facts_write();

@@ -173,6 +173,7 @@ bool kernel_timing_finish(uint64_t timeout_ns);
 /* Another client of CUPTI is about to call it (cupti/other_clients.h): unless both share, CUPTI is handed over, and from then
  * on there are shapes only. Any thread but the timing's; waits at most TIMEOUT_NS. Nothing to do where nothing is timed. */
 void kernel_timing_give_up(bool shares, uint64_t timeout_ns);
+bool kernel_timing_was_given_up(void);
 
 /* The timing's own thread, so that nobody takes it for one of the host's; 0: there is none. */
 int kernel_timing_thread_id(void);

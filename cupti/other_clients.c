@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 #include "cupti/cupti_types.h"
+#include "cupti/cupti_versions.h"
 #include "cupti/kernel_timing.h"
+#include "trace/trace_writer.h"
 
 enum { PATH_BYTES = 400 };
 static const uint64_t patience_ns = 1000000000;
@@ -43,12 +45,26 @@ void other_clients_before(const char *function, const char *library, bool shares
     kernel_timing_give_up(shares, patience_ns);
 }
 
+/* The process may have been bound to the other form of CUPTI by ours, for good. */
+static void note_refused(const char *function, int result)
+{
+    static _Atomic bool noted;
+    struct trace_thread *thread = trace_writer_is_open() && !atomic_exchange(&noted, true) ? trace_thread_get() : NULL;
+    if (thread)
+        trace_note(
+            thread, TRACE_NOTE_PROFILER, result,
+            "%s: CUPTI refused it all the same, %s; ROOFTAP_TIMING=off leaves CUPTI alone, ROOFTAP_CUPTI_API=v1|v2 "
+            "takes the form that it can follow",
+            function, cupti_result_text(result));
+}
+
 /* A client that was refused is none: its profile is empty, ours need not be. */
 void other_clients_after(const char *function, bool shares, int result)
 {
-    (void)function;
     if (result == CUPTI_OK)
         return;
+    if (kernel_timing_was_given_up())
+        note_refused(function, result);
     atomic_fetch_sub(count_of(shares), 1);
     int set = 2;
     if (other_clients_now() == OTHER_CLIENTS_NONE)

@@ -101,7 +101,8 @@ static void later(void)
         call_with(9, 1, &call);
     pause_ms(500);
     CHECK(fake_cupti_calls("cuptiSubscribe") == subscribed && fake_cupti_calls("cuptiActivityFlushAll") == flushed);
-    CHECK(cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == 0 && dropped == 5); /* reading resets: not read by us */
+    CHECK(cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == 0 &&
+          dropped == 5); /* reading resets: not read by us */
     finish_and_read(&c);
     CHECK(fake_cupti_is_subscribed() && fake_cupti_calls("cuptiUnsubscribe") == 1);
     CHECK(fake_cupti_calls("cuptiActivityFlushAll") == flushed);
@@ -179,8 +180,10 @@ static _Atomic bool leave;
 static void *call_on(void *unused)
 {
     uint64_t call;
-    while (!leave)
+    while (!leave) {
         run_kernel(call_with(7, 2, &call));
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); /* or entries are overwritten before they are read */
+    }
     return unused;
 }
 

@@ -123,6 +123,13 @@ static void print_texts(const struct trace_item *item, const char *kind, uint64_
     printf("}\n");
 }
 
+static void print_window(const struct trace_item *item)
+{
+    const struct trace_window *w = (const void *)item->record;
+    printf("{\"record\":\"window\",\"what\":%u,\"why\":%u,\"number\":%u,\"realtime_ns\":%" PRIu64 "}\n", w->what,
+           w->why, w->number, w->realtime_ns);
+}
+
 static void print_item(const struct trace_item *item)
 {
     switch (item->record->type) {
@@ -154,6 +161,9 @@ static void print_item(const struct trace_item *item)
         break;
     case TRACE_RECORD_KERNEL:
         print_kernel(item);
+        break;
+    case TRACE_RECORD_WINDOW:
+        print_window(item);
         break;
     case TRACE_RECORD_END:
         printf("{\"record\":\"end\"}\n");
