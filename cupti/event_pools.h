@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pairs of CUDA events, a pool for each context. The timing's thread makes them, calls only take what is there: no lock,
- * no allocation. Events die with their context, so whoever ends one says so first (event_pools_hold). */
+/* Pairs of CUDA events, a pool for each context. The first call in a context makes a few, the timing's thread all others;
+ * calls take what is there: no lock, no allocation. Events die with their context, so whoever ends one says so first
+ * (event_pools_hold). */
 #ifndef CUPTI_EVENT_POOLS_H
 #define CUPTI_EVENT_POOLS_H
 
@@ -12,7 +13,8 @@
 
 enum {
     EVENT_POOLS = 16, /* contexts that are timed at one time */
-    EVENT_PAIRS_FIRST = 256,
+    EVENT_PAIRS_FIRST = 128,
+    EVENT_PAIRS_USUAL = 512,
     EVENT_PAIRS_MOST = 4096, /* of a context */
 };
 
@@ -33,8 +35,7 @@ struct event_pair {
 
 enum event_pool_state {
     EVENT_POOL_NONE = 0,
-    EVENT_POOL_CLAIMED, /* its context is being written */
-    EVENT_POOL_ASKED,   /* a call came by; the thread has to make its events */
+    EVENT_POOL_CLAIMED, /* a call is making it */
     EVENT_POOL_READY,
     EVENT_POOL_HELD,   /* its context may be about to end */
     EVENT_POOL_BROKEN, /* the context refuses what it did before: left alone until it ends */
@@ -45,25 +46,27 @@ struct event_pool {
     _Atomic uint32_t state; /* enum event_pool_state */
     _Atomic uint32_t generation;
     _Atomic(void *) context;
-    _Atomic uint32_t pairs_made, next, missed;
+    _Atomic uint32_t pairs_made, next;
+    _Atomic uint32_t wanted;            /* there should be more */
     _Atomic(struct event_pair *) pairs; /* EVENT_PAIRS_MOST; stays when the pool is used again */
     /* Of the thread: */
-    void *stream;     /* our own, for the anchors */
+    void *stream;     /* our own, for the anchors; NULL: to be made */
     void *anchors[2]; /* events; `anchor` is the one that holds */
     unsigned anchor;
     bool is_anchored, anchor_pending;
     uint64_t anchor_ns, anchor_asked_ns, anchor_due_ns; /* CLOCK_REALTIME; asked; CLOCK_MONOTONIC */
-    uint32_t device, number;
+    uint32_t device, number;                            /* CUDA's of the device; counted */
 };
 
 extern struct event_pool event_pools[EVENT_POOLS] __attribute__((visibility("hidden")));
 
 /* ---- call path ---- */
 
-/* The ready pool of CONTEXT; NULL: none yet, and the thread has been asked for one. */
-struct event_pool *event_pools_find(void *context);
+/* The pool of CONTEXT, which is the current one; NULL: none, or not now. The first call makes it, once for a context, in the
+ * relaxed capture mode: some 250 events. */
+struct event_pool *event_pools_get(const struct cuda_driver *driver, void *context);
 
-/* A free pair of POOL and its ticket, not 0; NULL: none, which is counted. */
+/* A free pair of POOL and its ticket, not 0; NULL: none. */
 struct event_pair *event_pools_take(struct event_pool *pool, uint32_t *ticket);
 
 /* The pair of a ticket; NULL: its context has ended. */
@@ -71,17 +74,14 @@ struct event_pair *event_pools_of(uint32_t ticket);
 
 /* ---- who ends a context; any thread, before and after the real call ---- */
 
-/* CONTEXT NULL: whichever. The pools that are out of use from here on, a bit each; the thread is outside of the driver
+/* CONTEXT NULL: whichever; DEVICE -1: on whichever. The pools that are out of use from here on, a bit each; the thread is outside of the driver
  * when it returns, or did not leave it in time. */
-uint32_t event_pools_hold(void *context);
+uint32_t event_pools_hold(void *context, int device);
 void event_pools_release(uint32_t held, bool ended);
 
 /* ---- the thread ---- */
 
-/* Before any call is timed: the pool of the calling thread's context, if it has one. */
-void event_pools_make_now(const struct cuda_driver *driver);
-
-/* Makes what was asked for, empties what ended. */
+/* Makes more pairs where they are wanted, empties what ended. */
 void event_pools_tend(const struct cuda_driver *driver);
 
 /* Whether POOL may be used now: then its context is current until event_pools_leave(). */

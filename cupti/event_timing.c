@@ -17,6 +17,7 @@ enum {
     ANCHOR_POLLS = 50,
     LAST_POLLS = 20,
     BUSY_STREAMS = 16, /* that are remembered in one walk */
+    STREAM_NON_BLOCKING = 1,
 };
 static const uint64_t ms = 1000000; /* in ns */
 /* An elapsed time is a float: an anchor must be young, so that it counts in less than an event's own steps. */
@@ -38,7 +39,6 @@ bool event_timing_start(const struct cuda_driver *driver)
         !d->cuCtxPushCurrent_v2 || !d->cuCtxPopCurrent_v2 || !d->cuCtxGetDevice || !d->cuStreamCreate ||
         !d->cuEventCreate || !d->cuEventRecord || !d->cuEventQuery || !d->cuEventElapsedTime)
         return false;
-    event_pools_make_now(driver);
     atomic_store_explicit(&bound, driver, memory_order_release);
     atomic_store(&started, 1);
     atomic_store_explicit(&event_timing_now, 1, memory_order_release);
@@ -86,7 +86,7 @@ static uint32_t begin(const struct cuda_driver *driver, void *stream)
     uint32_t ticket = 0;
     if (driver->cuCtxGetCurrent(&context) != 0 || !context)
         return 0;
-    struct event_pool *pool = event_pools_find(context);
+    struct event_pool *pool = event_pools_get(driver, context);
     struct event_pair *pair = pool ? event_pools_take(pool, &ticket) : NULL;
     if (!pair)
         return 0;
@@ -176,6 +176,10 @@ static uint64_t place_anchor(const struct cuda_driver *driver, const struct even
 /* An event on a stream on which nothing else ever is: it is through at once, unless the GPU is not let in. */
 static void anchor(const struct cuda_driver *driver, struct event_pool *pool)
 {
+    if (!pool->stream && driver->cuStreamCreate(&pool->stream, STREAM_NON_BLOCKING) != 0) {
+        pool->stream = NULL;
+        return;
+    }
     unsigned next = pool->is_anchored ? 1 - pool->anchor : 0;
     uint64_t now_ns = clock_monotonic_ns();
     if (!pool->anchor_pending) {
@@ -306,11 +310,14 @@ static bool settle_all(const struct cuda_driver *driver, struct event_pool *pool
 {
     struct busy_streams busy = {.count = 0};
     bool waits = false;
+    uint32_t used = 0;
     struct event_pair *pairs = atomic_load(&pool->pairs);
     uint32_t made = atomic_load(&pool->pairs_made), first = atomic_load(&pool->next);
     for (uint32_t i = 0; i < made && atomic_load(&pool->state) == EVENT_POOL_READY; i++) {
         struct event_pair *pair = &pairs[(first + i) % made];
-        if (atomic_load_explicit(&pair->state, memory_order_acquire) != EVENT_PAIR_ENDED)
+        uint32_t state = atomic_load_explicit(&pair->state, memory_order_acquire);
+        used += state != EVENT_PAIR_FREE;
+        if (state != EVENT_PAIR_ENDED)
             continue;
         if (!settle(driver, pool, pair, &busy, &waits)) {
             uint32_t ready = EVENT_POOL_READY;
@@ -318,6 +325,8 @@ static bool settle_all(const struct cuda_driver *driver, struct event_pool *pool
             break;
         }
     }
+    if (used > made / 2)
+        atomic_store(&pool->wanted, 1); /* before there are too few */
     return waits;
 }
 

@@ -21,8 +21,7 @@ static inline bool event_timing_is_on(void)
     return __builtin_expect(atomic_load_explicit(&event_timing_now, memory_order_acquire), 0);
 }
 
-/* After the application's own cuInit(), in its call, in the relaxed capture mode: the events of the context that is current
- * are made here, all others' by the timing's thread. False: DRIVER lacks what it takes; nothing is timed then. */
+/* After the application's own cuInit(). Nothing is called. False: DRIVER lacks what it takes; nothing is timed then. */
 bool event_timing_start(const struct cuda_driver *driver);
 bool event_timing_is_started(void); /* and not stopped; what switches off and on again is event_timing_is_on() */
 /* Once started: whether calls are timed from now on. What was recorded before is still read. */
