@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -25,7 +26,7 @@
 #include "trace/ring_snapshot.h"
 #include "trace_fixture.h"
 
-enum { CALLS = 100, READS = 400, IDLE_BLOCKS = 100 }; /* CALLS: of a block */
+enum { CALLS = 100, READS = 200, IDLE_BLOCKS = 100 }; /* CALLS: of a block */
 
 static const char name[] = "7-8-0123456789abcdef" TRACE_FILE_SUFFIX;
 static const char more[] = "7-8-0123456789abcdef" TRACE_MORE_SUFFIX;
@@ -99,6 +100,7 @@ static uint64_t reported(void)
 struct shared {
     uint64_t begun, summed; /* calls: perhaps in the ring already; surely in the file */
     uint32_t stop;
+    uint32_t read_us; /* the last reading took */
 };
 
 /* Taken by threads that have not written yet: a reader copies them all, after the block that goes. */
@@ -111,6 +113,13 @@ static void add_idle_blocks(void)
         put_at(ring, name, place, last(&builder), TRACE_BLOCK_BYTES, 0);
     }
     builder_free(&builder);
+}
+
+static uint64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 static void collect_for_ever(struct shared *shared)
@@ -135,7 +144,8 @@ static void collect_for_ever(struct shared *shared)
         put_at(ring, name, 1, &drained, sizeof drained, offsetof(struct trace_block_header, state));
         CHECK(sink->tick(sink, now_ns += 3600000000000u));
         __atomic_fetch_add(&shared->summed, CALLS, __ATOMIC_RELEASE);
-        usleep(30000); /* a reader gives up after a number of tries, and sums are written seconds apart */
+        /* A reader tries anew when sums came meanwhile. They are written seconds apart, longer than any reading takes. */
+        usleep(30000 + 2 * __atomic_load_n(&shared->read_us, __ATOMIC_RELAXED));
     }
     _exit(0);
 }
@@ -153,7 +163,9 @@ static void test_read_while_it_is_summed(void)
     while (!__atomic_load_n(&shared->summed, __ATOMIC_ACQUIRE))
         usleep(1000);
     for (int i = 0; i < READS; i++) {
-        uint64_t least = __atomic_load_n(&shared->summed, __ATOMIC_ACQUIRE), calls = reported();
+        uint64_t least = __atomic_load_n(&shared->summed, __ATOMIC_ACQUIRE), begun_us = monotonic_us();
+        uint64_t calls = reported();
+        __atomic_store_n(&shared->read_us, (uint32_t)(monotonic_us() - begun_us), __ATOMIC_RELAXED);
         CHECK(calls <= __atomic_load_n(&shared->begun, __ATOMIC_ACQUIRE));
         CHECK(calls + CALLS >= least); /* the newest may be neither in that ring nor in that file */
     }
