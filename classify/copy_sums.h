@@ -10,9 +10,9 @@
 #include "trace/trace.h"
 
 enum {
-    COPY_SUMS_MOST = 256,          /* rows; what is beyond has the direction COPY_DIRECTION_UNKNOWN */
-    COPY_DIRECTION_UNKNOWN = 0,    /* CUPTI_ACTIVITY_MEMCPY_KIND_UNKNOWN */
-    COPY_DIRECTION_PEERS = 10,     /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
+    COPY_SUMS_MOST = 256,       /* rows; what is beyond has the direction COPY_DIRECTION_UNKNOWN */
+    COPY_DIRECTION_UNKNOWN = 0, /* CUPTI_ACTIVITY_MEMCPY_KIND_UNKNOWN */
+    COPY_DIRECTION_PEERS = 10,  /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
 };
 
 struct copy_sum {

@@ -14,8 +14,8 @@ enum device_activity { DEVICE_KERNELS, DEVICE_COMPUTE, DEVICE_COMMUNICATION, DEV
 
 struct device_time {
     bool bounded;
-    bool split_unknown; /* of some kernel it is not known which it was */
-    bool span_unknown;  /* of some process it is not known when it was timed */
+    bool split_unknown;                           /* of some kernel it is not known which it was */
+    bool span_unknown;                            /* of some process it is not known when it was timed */
     struct interval_set *sets[DEVICE_ACTIVITIES]; /* NULL: none; KERNELS also while they are COMPUTE and nothing else */
     struct interval_set *timed;                   /* when kernels were timed; NULL: all the time */
 };

@@ -144,6 +144,35 @@ static void add_busy(struct operator_join *join, const struct trace_sum_busy *su
     }
 }
 
+_Static_assert((int)DEVICE_KERNELS + 1 == TRACE_ACTIVITY_KERNELS && (int)DEVICE_COMPUTE + 1 == TRACE_ACTIVITY_COMPUTE &&
+                   (int)DEVICE_COMMUNICATION + 1 == TRACE_ACTIVITY_COMMUNICATION &&
+                   (int)DEVICE_COPIES + 1 == TRACE_ACTIVITY_COPIES,
+               "one order");
+
+static void add_activity(struct operator_join *join, const struct trace_sum_activity *sum)
+{
+    struct joined_device *device = operator_join_device(join, sum->device);
+    enum device_activity activity = (enum device_activity)(sum->activity - 1);
+    if (!device || sum->activity < TRACE_ACTIVITY_KERNELS || sum->activity > TRACE_ACTIVITY_COPIES)
+        return;
+    device->activity_sums |= 1u << activity;
+    for (uint32_t i = 0; i < sum->count; i++) {
+        const struct trace_stretch *from = &sum->stretches[i];
+        struct interval_stretch stretch = {from->start_ns, from->end_ns, from->busy_ns};
+        if (stretch.end_ns <= INT64_MAX)
+            device_time_add_stretch(&device->time, activity, &stretch);
+    }
+    device_time_take(&device->time, activity, sum->gap_ns, sum->known);
+}
+
+static void add_copies(struct operator_join *join, const struct trace_sum_copies *sum)
+{
+    struct joined_device *device = operator_join_device(join, sum->device);
+    if (device)
+        copy_sums_add(&device->copied, &(struct copy_sum){sum->kind, sum->direction, sum->from_device, sum->to_device,
+                                                          sum->copies, sum->bytes, sum->time_ns});
+}
+
 /* Numbers of the signatures in this join. False: some are not there. */
 static bool find_numbers(const struct operator_join *join, const struct trace_sum_sequence *sum, uint32_t *numbers)
 {
@@ -229,6 +258,16 @@ void join_sums_add(struct operator_join *join, const struct trace_item *item)
         break;
     case TRACE_RECORD_SUM_BUSY:
         add_busy(join, record);
+        break;
+    case TRACE_RECORD_SUM_ACTIVITY:
+        add_activity(join, record);
+        break;
+    case TRACE_RECORD_SUM_COPIES:
+        add_copies(join, record);
+        break;
+    case TRACE_RECORD_SUM_WINDOWS:
+        window_spans_add_sum(&join->window_spans, record);
+        join_timing_sums_add(join, item);
         break;
     case TRACE_RECORD_SUM_SEQUENCE:
         add_sequence(join, record);

@@ -126,8 +126,51 @@ static void write_busy(struct writing *w, const struct joined_device *device, co
     }
 }
 
+static void write_activity(struct writing *w, const struct joined_device *device, enum device_activity activity,
+                           bool known)
+{
+    const struct interval_set *set = device_time_set(&device->time, activity);
+    struct interval_summary summary = {.known = true};
+    struct trace_sum_activity *sum = (struct trace_sum_activity *)w->room.bytes;
+    size_t at = 0;
+    if (set)
+        summary = interval_set_summary(set, INTERVALS_KEPT);
+    do {
+        size_t count = summary.count - at;
+        *sum = (struct trace_sum_activity){.device = device->ordinal,
+                                           .activity = (uint32_t)activity + TRACE_ACTIVITY_KERNELS,
+                                           .gap_ns = summary.gap_ns,
+                                           .known = known && summary.known};
+        sum->count = (uint32_t)(count < STRETCHES_A_RECORD ? count : STRETCHES_A_RECORD);
+        for (uint32_t i = 0; i < sum->count; i++) {
+            const struct interval_stretch *from = &summary.stretches[at + i];
+            sum->stretches[i] = (struct trace_stretch){from->start_ns, from->end_ns, from->busy_ns};
+        }
+        at += sum->count;
+        put(w, &sum->record, TRACE_RECORD_SUM_ACTIVITY, sizeof *sum + sum->count * sizeof sum->stretches[0]);
+    } while (at < summary.count);
+    free(summary.stretches);
+}
+
+static void write_copies(struct writing *w, const struct joined_device *device)
+{
+    for (size_t i = 0; i < device->copied.count; i++) {
+        const struct copy_sum *row = &device->copied.rows[i];
+        struct trace_sum_copies sum = {.device = device->ordinal,
+                                       .kind = row->kind,
+                                       .direction = row->direction,
+                                       .from_device = row->from,
+                                       .to_device = row->to,
+                                       .copies = row->copies,
+                                       .bytes = row->bytes,
+                                       .time_ns = row->ns};
+        put(w, &sum.record, TRACE_RECORD_SUM_COPIES, sizeof sum);
+    }
+}
+
 static void write_device(struct writing *w, const struct joined_device *device)
 {
+    bool named = !device->time.split_unknown && !operator_join_has_unnamed(w->join, device->ordinal);
     struct interval_summary summary = interval_set_summary(device->busy, INTERVALS_KEPT);
     struct trace_sum_device sum = {
         .device = device->ordinal,
@@ -146,6 +189,9 @@ static void write_device(struct writing *w, const struct joined_device *device)
     put(w, &sum.record, TRACE_RECORD_SUM_DEVICE, sizeof sum);
     write_busy(w, device, &summary);
     free(summary.stretches);
+    for (int activity = 0; activity < DEVICE_ACTIVITIES; activity++) /* KERNELS first */
+        write_activity(w, device, (enum device_activity)activity, named || activity == DEVICE_COPIES);
+    write_copies(w, device);
 }
 
 /* ---- sums ---- */

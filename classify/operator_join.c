@@ -71,6 +71,7 @@ struct joined_device *operator_join_device(struct operator_join *join, uint32_t 
     *device = (struct joined_device){.ordinal = ordinal};
     device->busy = join->rows_most ? interval_set_open_bounded(INTERVAL_SET_BUFFER, JOIN_STRETCHES_MOST)
                                    : interval_set_open(INTERVAL_SET_BUFFER);
+    device_time_open(&device->time, join->rows_most != 0);
     return device;
 }
 
@@ -336,6 +337,85 @@ static struct joined_kernels *row_of_kernel(struct operator_join *join, const st
     return operator_join_row(join, kernel->device, false, 0);
 }
 
+/* ---- compute or communication ---- */
+
+static bool find_activity(const struct operator_join *join, struct joined_kernels *row)
+{
+    const char *name = row->activity_known || row->of_call ? NULL : name_pool_find(join->names, row->id);
+    if (row->of_call || name) {
+        bool communicates = name && kernel_family_of_name(name) == KERNEL_FAMILY_COMMUNICATION;
+        row->activity_known = true;
+        row->activity = communicates ? DEVICE_COMMUNICATION : DEVICE_COMPUTE;
+    }
+    return row->activity_known;
+}
+
+static void place_kernel(const struct operator_join *join, struct joined_device *device, struct joined_kernels *row,
+                         const struct trace_kernel *kernel)
+{
+    if (row->activity_known || find_activity(join, row)) {
+        device_time_add(&device->time, row->activity, kernel->start_ns, kernel->end_ns);
+        return;
+    }
+    if (!row->unnamed)
+        row->unnamed = join->rows_most ? interval_set_open_bounded(INTERVAL_SET_BUFFER, JOIN_STRETCHES_MOST)
+                                       : interval_set_open(INTERVAL_SET_BUFFER);
+    interval_set_add(row->unnamed, kernel->start_ns, kernel->end_ns);
+}
+
+/* Names may come after their kernels. One that never came may be that of any kernel. */
+static void place_unnamed(struct operator_join *join)
+{
+    for (size_t i = 0; i < join->row_count; i++) {
+        struct joined_kernels *row = &join->rows[i];
+        struct joined_device *device = row->unnamed ? operator_join_device(join, row->ordinal) : NULL;
+        if (!device)
+            continue;
+        device->time.split_unknown |= !find_activity(join, row);
+        device_time_add_set(&device->time, row->activity_known ? row->activity : DEVICE_COMPUTE, row->unnamed);
+        row->unnamed = NULL;
+    }
+}
+
+bool operator_join_has_unnamed(const struct operator_join *join, uint32_t ordinal)
+{
+    for (size_t i = 0; i < join->row_count; i++)
+        if (join->rows[i].unnamed && join->rows[i].ordinal == ordinal)
+            return true;
+    return false;
+}
+
+/* Of copies that sums count, those of 1.4, no more is known than how many. */
+static void place_rest_of_copies(struct joined_device *device)
+{
+    struct copy_sum rest = {.direction = COPY_DIRECTION_UNKNOWN,
+                            .from = -1,
+                            .to = -1,
+                            .copies = device->copies,
+                            .bytes = device->copy_bytes,
+                            .ns = device->copy_ns};
+    for (size_t i = 0; i < device->copied.count; i++) {
+        const struct copy_sum *row = &device->copied.rows[i];
+        rest.copies -= row->copies < rest.copies ? row->copies : rest.copies;
+        rest.bytes -= row->bytes < rest.bytes ? row->bytes : rest.bytes;
+        rest.ns -= row->ns < rest.ns ? row->ns : rest.ns;
+    }
+    if (rest.copies)
+        copy_sums_add(&device->copied, &rest);
+}
+
+static void end_devices(struct operator_join *join)
+{
+    place_unnamed(join);
+    for (size_t i = 0; i < join->device_count; i++) {
+        struct joined_device *device = &join->devices[i];
+        bool summed = device->activity_sums & 1u << DEVICE_COMPUTE;
+        device->time.split_unknown |= join->sums.present && !summed && (device->kernels || device->copies);
+        window_spans_give(&join->window_spans, &device->time);
+        place_rest_of_copies(device);
+    }
+}
+
 static void add_kernel(struct operator_join *join, const struct trace_kernel *kernel)
 {
     if (!times_are_possible(kernel->start_ns, kernel->end_ns)) {
@@ -362,6 +442,7 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
         sum_add(&join->graph_time_unowned_ns, duration);
     }
     struct joined_kernels *row = row_of_kernel(join, kernel, &of_call, duration);
+    place_kernel(join, device, row, kernel);
     row->kernels++;
     sum_add(&row->time_ns, duration);
     if (duration < row->shortest_ns)
@@ -385,7 +466,10 @@ static void add_copy(struct operator_join *join, const struct trace_copy *copy)
     struct joined_device *device = operator_join_device(join, copy->device);
     if (!device)
         return;
+    const struct copy_sum sum = copy_sum_of(copy);
     interval_set_add(device->busy, copy->start_ns, copy->end_ns);
+    device_time_add(&device->time, DEVICE_COPIES, copy->start_ns, copy->end_ns);
+    copy_sums_add(&device->copied, &sum);
     device->copies++;
     sum_add(&device->copy_ns, copy->end_ns - copy->start_ns);
     sum_add(&device->copy_bytes, copy->bytes);
@@ -433,6 +517,10 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
     case TRACE_RECORD_COPY:
         add_copy(join, (const struct trace_copy *)item->record);
         break;
+    case TRACE_RECORD_WINDOW:
+        if (!join->rows_most) /* sums have their own */
+            window_spans_add(&join->window_spans, (const struct trace_window *)item->record);
+        break;
     default:
         join_sums_add(join, item);
         break;
@@ -457,6 +545,7 @@ void operator_join_end(struct operator_join *join)
     launch_names_share(join);
     for (size_t i = 0; i < join->row_count; i++)
         end_executions(&join->rows[i]);
+    end_devices(join);
 }
 
 const char *operator_join_entry(const struct operator_join *join, uint32_t id)
@@ -470,10 +559,16 @@ void operator_join_close(struct operator_join *join)
         free(join->notes[i].text);
     for (size_t i = 0; i < join->entry_capacity; i++)
         free(join->entries[i]);
-    for (size_t i = 0; i < join->device_count; i++)
+    for (size_t i = 0; i < join->device_count; i++) {
         interval_set_close(join->devices[i].busy);
-    for (size_t i = 0; i < join->row_count; i++)
+        device_time_close(&join->devices[i].time);
+        copy_sums_free(&join->devices[i].copied);
+    }
+    window_spans_free(&join->window_spans);
+    for (size_t i = 0; i < join->row_count; i++) {
         duration_histogram_free(&join->rows[i].durations);
+        interval_set_close(join->rows[i].unnamed);
+    }
     free(join->command);
     free(join->version);
     free(join->notes);

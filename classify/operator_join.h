@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "classify/call_sequence.h"
+#include "classify/copy_sums.h"
+#include "classify/device_time.h"
 #include "classify/duration_histogram.h"
 #include "classify/grid_times.h"
 #include "classify/group_lists.h"
@@ -17,6 +19,7 @@
 #include "classify/interval_set.h"
 #include "classify/launch_names.h"
 #include "classify/name_pool.h"
+#include "classify/window_spans.h"
 #include "classify/work.h"
 #include "trace/trace_reader.h"
 
@@ -46,6 +49,9 @@ struct joined_kernels {
     uint64_t launches_placed;            /* of a kernel by name: launches counted for it so far, when rows are merged */
     struct duration_histogram durations; /* of executions, complete after operator_join_end(); of kernels by name */
     bool grids_left_out;                 /* of a bounded join: its grid_times are not all there */
+    bool activity_known;                 /* COMPUTE or COMMUNICATION, as the name says */
+    enum device_activity activity;
+    struct interval_set *unnamed; /* when its kernels ran whose name had not come; NULL: none */
 };
 
 /* Launches of one kernel that the program itself made, timed or not; of one shape, where their records have no name. */
@@ -62,6 +68,9 @@ struct joined_device {
     bool described; /* a DEVICE record was seen */
     struct trace_device facts;
     struct interval_set *busy;
+    struct device_time time;
+    unsigned activity_sums; /* a bit for each enum device_activity of which the trace has sums */
+    struct copy_sums copied;
     uint64_t kernels, kernel_ns, copies, copy_ns, copy_bytes;
 };
 
@@ -129,11 +138,14 @@ struct operator_join {
     size_t device_count, device_capacity;
     char **entries; /* by id */
     size_t entry_capacity;
+    struct window_spans window_spans;
 
     uint64_t calls, failed_calls, launches_recorded, kernels, kernels_without_owner, kernels_invalid;
     uint64_t graph_kernels_unowned, graph_time_unowned_ns; /* of replays: whose kernels these are is not known */
 };
 
+/* Some of the device's kernels have no name so far. */
+bool operator_join_has_unnamed(const struct operator_join *join, uint32_t ordinal);
 /* Sums stay at the largest number that JSON's readers take, however much a stranger's records claim. */
 void sum_add(uint64_t *sum, uint64_t more);
 

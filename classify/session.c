@@ -326,6 +326,8 @@ static void conclude(struct session_merge *merge)
     session->simulated |= session->info.simulate != NULL;
     for (size_t i = 0; i < session->device_count; i++) {
         session->devices[i].busy = interval_set_union(session->devices[i].intervals);
+        session->devices[i].time = device_time_sum(&session->devices[i].time_sets, session->devices[i].intervals);
+        copy_sums_sort(&session->devices[i].copied);
         session->devices[i].clocks =
             held_clock_of(&session->clocks, &session->devices[i].facts, session->devices[i].intervals);
         session->coverage.copies += session->devices[i].copies;
@@ -416,6 +418,13 @@ static void process_free(struct session_process *process)
     free(process->notes);
 }
 
+static void device_close(struct session_device *device)
+{
+    interval_set_close(device->intervals);
+    device_time_close(&device->time_sets);
+    copy_sums_free(&device->copied);
+}
+
 void session_close(struct session *session)
 {
     if (!session)
@@ -425,7 +434,7 @@ void session_close(struct session *session)
     session_peaks_free(session);
     held_clock_free(&session->clocks);
     for (size_t i = 0; i < session->device_count; i++)
-        interval_set_close(session->devices[i].intervals);
+        device_close(&session->devices[i]);
     for (size_t i = 0; i < session->device_count; i++)
         session_calibration_free(&session->devices[i]);
     for (size_t i = 0; i < session->process_count; i++)

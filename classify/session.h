@@ -31,6 +31,9 @@ struct session_device {
     struct gpu_spec *peak_row;       /* of --peak, which roofs then has; NULL: none */
     struct interval_set *intervals;
     struct interval_union busy;
+    struct device_time time_sets;
+    struct device_time_sum time; /* how busy it was, with what */
+    struct copy_sums copied;     /* PEERS by index of the device in the session; longest time first */
     struct held_clock clocks;        /* while it was busy */
     struct calibration *calibration; /* NULL: none */
     char *calibration_file;

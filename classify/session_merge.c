@@ -28,6 +28,47 @@ static bool same_device(const struct session_device *known, const struct joined_
     return a->ordinal == b->ordinal;
 }
 
+/* A process without windows was timed while it used the device. */
+static void time_all(struct device_time *time, struct interval_set *busy)
+{
+    struct interval_union all = interval_set_union(busy);
+    if (all.known)
+        device_time_add_window(time, all.first_ns, all.last_ns);
+    else
+        time->span_unknown |= !interval_set_is_empty(busy);
+}
+
+static void merge_time(struct session_device *device, struct joined_device *seen)
+{
+    if (device->intervals && seen->time.timed && !device->time_sets.timed)
+        time_all(&device->time_sets, device->intervals);
+    if (device->time_sets.timed && !seen->time.timed)
+        time_all(&seen->time, seen->busy);
+    device_time_absorb(&device->time_sets, &seen->time);
+}
+
+/* Devices have numbers of their process in its copies. */
+static int64_t index_of_ordinal(const struct operator_join *join, const int *device_of, int64_t ordinal)
+{
+    for (size_t i = 0; i < join->device_count; i++)
+        if (join->devices[i].ordinal == ordinal)
+            return device_of[i];
+    return -1;
+}
+
+static void merge_copies(struct session *session, const struct operator_join *join, const int *device_of)
+{
+    for (size_t i = 0; i < join->device_count; i++) {
+        const struct copy_sums *copied = &join->devices[i].copied;
+        for (size_t row = 0; row < copied->count; row++) {
+            struct copy_sum sum = copied->rows[row];
+            sum.from = index_of_ordinal(join, device_of, sum.from);
+            sum.to = index_of_ordinal(join, device_of, sum.to);
+            copy_sums_add(&session->devices[device_of[i]].copied, &sum);
+        }
+    }
+}
+
 static int merge_device(struct session *session, struct joined_device *seen)
 {
     size_t i = 0;
@@ -51,6 +92,7 @@ static int merge_device(struct session *session, struct joined_device *seen)
     device->copies += seen->copies;
     sum_add(&device->copy_ns, seen->copy_ns);
     sum_add(&device->copy_bytes, seen->copy_bytes);
+    merge_time(device, seen);
     if (device->intervals)
         interval_set_absorb(device->intervals, seen->busy);
     else
@@ -331,6 +373,7 @@ void session_merge_add(struct session_merge *merge, struct operator_join *join, 
     int *device_of = allocate(join->device_count, sizeof *device_of);
     for (size_t i = 0; i < join->device_count; i++)
         device_of[i] = merge_device(merge->session, &join->devices[i]);
+    merge_copies(merge->session, join, device_of);
     merge_kernels(merge, join, device_of);
     merge_calls(merge, join, device_of, timed);
     merge_launches(merge, join, device_of, timed);

@@ -31,8 +31,8 @@ void window_spans_add_sum(struct window_spans *spans, const struct trace_sum_win
     if (windows == 1) {
         add_end(spans, sum->first_open_ns, 0, false);
         add_end(spans, sum->last_close_ns, 0, true);
-    } else if (windows) {
-        spans->unknown = true;
+    } else {
+        spans->unknown |= windows > 1;
     }
 }
 
@@ -46,8 +46,17 @@ static int compare_ends(const void *a, const void *b)
     return x->is_close - y->is_close;
 }
 
+/* Nothing was timed before it or after it, so that it tells nothing that first start and last end don't. */
+static bool is_one_window(const struct window_spans *spans)
+{
+    return !spans->unknown &&
+           (spans->count == 1 || (spans->count == 2 && spans->ends[0].number == spans->ends[1].number));
+}
+
 void window_spans_give(struct window_spans *spans, struct device_time *time)
 {
+    if (is_one_window(spans))
+        return;
     if (spans->count)
         qsort(spans->ends, spans->count, sizeof *spans->ends, compare_ends);
     for (size_t i = 0; i < spans->count; i++) {

@@ -26,7 +26,8 @@ struct window_spans { /* zeroed: always timed */
 
 void window_spans_add(struct window_spans *spans, const struct trace_window *window);
 void window_spans_add_sum(struct window_spans *spans, const struct trace_sum_windows *sum);
-/* What is open still was so to the end; of a CLOSE without its OPEN the window began before all that is known. */
+/* Nothing of a process that had one window only. What is open still was so to the end; of a CLOSE without its OPEN the window
+ * began before all that is known. */
 void window_spans_give(struct window_spans *spans, struct device_time *time);
 void window_spans_free(struct window_spans *spans);
 

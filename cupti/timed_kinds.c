@@ -18,6 +18,7 @@ static struct {
     {CUPTI_KIND_GRAPH_TRACE,          GRAPHS,   false, false, false},
     {CUPTI_KIND_CONCURRENT_KERNEL,    KERNELS,  true,  false, false},
     {CUPTI_KIND_MEMCPY,               COPIES,   true,  false, false},
+    {CUPTI_KIND_MEMCPY2,              COPIES,   true,  false, false}, /* between devices: in no MEMCPY record */
     {CUPTI_KIND_MEMSET,               COPIES,   true,  false, false},
     {CUPTI_KIND_EXTERNAL_CORRELATION, EXTERNAL, false, false, false},
     {CUPTI_KIND_DRIVER,               EXTERNAL, false, false, false}, /* external records come only beside those of calls */

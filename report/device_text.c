@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/activity_text.h"
 #include "report/format.h"
 #include "report/label.h"
 #include "report/safe_text.h"
@@ -146,23 +147,6 @@ static void print_roofs(const struct session *session, int index, FILE *out)
     print_clocks(device, out);
 }
 
-static void print_busy(const struct session_device *device, FILE *out)
-{
-    const struct interval_union *busy = &device->busy;
-    char covered[FORMAT_BYTES], share[FORMAT_BYTES], idle[FORMAT_BYTES], whole[FORMAT_BYTES], copies[FORMAT_BYTES];
-    label_print(out, "");
-    if (!busy->known) {
-        fputs("busy and idle time not known: nothing was timed\n", out);
-        return;
-    }
-    double span = (double)(busy->last_ns - busy->first_ns);
-    fprintf(out, "busy %s (%s %%), idle %s, of %s from first start to last end; copies %s\n",
-            format_duration(covered, (double)busy->covered_ns),
-            format_share(share, span > 0 ? (double)busy->covered_ns / span : NAN),
-            format_duration(idle, span - (double)busy->covered_ns), format_duration(whole, span),
-            format_duration(copies, (double)device->copy_ns));
-}
-
 void device_text_print(const struct session *session, int index, FILE *out)
 {
     const struct session_device *device = &session->devices[index];
@@ -184,5 +168,5 @@ void device_text_print(const struct session *session, int index, FILE *out)
         fputc('\n', out);
     }
     print_roofs(session, index, out);
-    print_busy(device, out);
+    activity_text_print(session, index, out);
 }

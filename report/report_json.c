@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "classify/hidden_shapes.h"
+#include "report/activity_json.h"
 #include "report/advice_json.h"
 #include "report/books_json.h"
 #include "report/demangle.h"
 #include "report/device_json.h"
 #include "report/json_value.h"
 #include "report/status_name.h"
+#include "report/timing_json.h"
 #include "report/weights_json.h"
 
 enum { SCHEMA = 1 };
@@ -51,7 +53,7 @@ static json_t *device_object(const struct session_device *device)
 {
     const struct trace_device *facts = &device->facts;
     const struct interval_union *busy = &device->busy;
-    uint64_t span = busy->last_ns - busy->first_ns;
+    const bool span_known = busy->known && device->time.span_known;
     const struct gpu_spec *spec = device->roofs.spec;
     json_t *object = json_object();
     json_value_set(object, "name", json_value_text(device->described ? facts->name : NULL));
@@ -64,10 +66,12 @@ static json_t *device_object(const struct session_device *device)
     json_value_set(object, "mig", device->described && facts->mig >= 0 ? json_boolean(facts->mig) : json_null());
     json_value_set(object, "simulated", device->described ? json_boolean(facts->simulated == 1) : json_null());
     json_value_set(object, "gpu_busy_ns", json_value_count_if(busy->known, busy->covered_ns));
-    json_value_set(object, "span_ns", json_value_count_if(busy->known, span));
-    json_value_set(object, "idle_ns", json_value_count_if(busy->known, span - busy->covered_ns));
+    json_value_set(object, "span_ns", json_value_count_if(span_known, device->time.span_ns));
+    json_value_set(object, "idle_ns", json_value_count_if(span_known, device->time.gap_ns));
     json_value_set(object, "copy_ns", json_value_count_if(busy->known, device->copy_ns));
     json_value_set(object, "kernel_ns", json_value_count_if(busy->known, device->kernel_ns));
+    json_value_set(object, "time", activity_json_time(device));
+    json_value_set(object, "copies", activity_json_copies(device));
     json_value_set(object, "floor_ns", json_value_real(device->floor_ns));
     json_value_set(object, "roofs", roofs_of(device));
     json_value_set(object, "identity", device_json_identity(device));
@@ -183,6 +187,7 @@ static json_t *coverage_object(const struct session *session)
     json_value_set(object, "unknown_family_time_ns", json_value_real(c->unknown_family_time_ns));
     json_value_set(object, "unknown_family_share", json_value_real(c->unknown_family_share));
     json_value_set(object, "unknown_family_names", unknown_family_names(session));
+    timing_json_set_coverage(object, c);
     return object;
 }
 
@@ -267,6 +272,7 @@ static json_t *process_object(const struct session_process *process)
     json_value_set(object, "shapeless_gemms", json_value_count_if(process->timed, process->shapeless_gemms));
     json_value_set(object, "shapeless_gemm_time_ns",
                    json_value_count_if(process->timed, process->shapeless_gemm_time_ns));
+    timing_json_set_process(object, process);
     json_value_set(object, "in_flight", in_flight_array(process));
     json_value_set(object, "notes", notes_array(process));
     return object;
@@ -373,6 +379,7 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "shape_source", json_value_text(provenance_name(op->shape_source)));
     json_value_set(object, "phase_calls", weights_json_phase_calls(op));
     json_value_set(object, "gain_ns", json_value_real(op->gain_ns));
+    timing_json_set_operator(object, op);
     return object;
 }
 
@@ -460,6 +467,7 @@ bool report_json(const struct session *session, const struct books *books, FILE 
     json_value_set(root, "problems", problems_array(session));
     json_value_set(root, "devices", devices);
     json_value_set(root, "coverage", coverage_object(session));
+    json_value_set(root, "timing", timing_json(session));
     json_value_set(root, "failures", failures_array(session));
     json_value_set(root, "processes", processes);
     json_value_set(root, "operators", operators_array(session));

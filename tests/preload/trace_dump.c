@@ -111,9 +111,48 @@ static void print_kernel(const struct trace_item *item)
     const struct trace_kernel *k = (const void *)item->record;
     printf("{\"record\":\"kernel\",\"name\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"call_id\":%" PRIu64 ",\"owner\":%u,"
            "\"owner_id\":%" PRIu64 ",\"join\":%u,\"correlation\":%u,\"graph\":%u,\"node\":%" PRIu64
-           ",\"grid\":[%u,%u,%u]}\n",
+           ",\"grid\":[%u,%u,%u],\"device\":%u,\"context\":%u,\"stream\":%u,\"start_ns\":%" PRIu64
+           ",\"end_ns\":%" PRIu64 "}\n",
            k->name_id, k->end_ns - k->start_ns, k->call_id, k->owner, k->owner_id, k->join, k->correlation_id,
-           k->graph_id, k->graph_node_id, k->grid[0], k->grid[1], k->grid[2]);
+           k->graph_id, k->graph_node_id, k->grid[0], k->grid[1], k->grid[2], k->device, k->context, k->stream,
+           k->start_ns, k->end_ns);
+}
+
+static void print_copy(const struct trace_item *item)
+{
+    const struct trace_copy *c = (const void *)item->record;
+    printf("{\"record\":\"copy\",\"kind\":%u,\"direction\":%u,\"bytes\":%" PRIu64 ",\"start_ns\":%" PRIu64
+           ",\"end_ns\":%" PRIu64 ",\"device\":%u,\"context\":%u,\"stream\":%u,\"is_peer\":%u,\"from_device\":%u"
+           ",\"to_device\":%u}\n",
+           c->kind, c->direction, c->bytes, c->start_ns, c->end_ns, c->device, c->context, c->stream, c->is_peer,
+           c->from_device, c->to_device);
+}
+
+static void print_graph_run(const struct trace_item *item)
+{
+    const struct trace_graph_run *r = (const void *)item->record;
+    printf("{\"record\":\"graph_run\",\"graph\":%u,\"ns\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"device\":%u,"
+           "\"correlation\":%u}\n",
+           r->graph_id, r->end_ns - r->start_ns, r->start_ns, r->device, r->correlation_id);
+}
+
+static void print_lengths(const struct trace_item *item)
+{
+    const struct trace_lengths *l = (const void *)item->record;
+    printf("{\"record\":\"lengths\",\"ticks\":%" PRIu64 ",\"call_id\":%" PRIu64 ",\"address\":%" PRIu64 ",\"how\":%u,"
+           "\"graph\":%u,\"count\":%u,\"cumulative\":%u,\"least\":%" PRId64 ",\"most\":%" PRId64 ",\"sum\":%" PRId64
+           ",\"launches\":%" PRIu64 "}\n",
+           l->ticks, l->call_id, l->address, l->how, l->graph_id, l->count, l->cumulative, l->least, l->most, l->sum,
+           l->launches);
+}
+
+static void print_device(const struct trace_item *item)
+{
+    const struct trace_device *d = (const void *)item->record;
+    printf("{\"record\":\"device\",\"ordinal\":%u,\"pci_bus\":%u,\"uuid\":\"", d->ordinal, d->pci_bus);
+    for (size_t i = 0; i < sizeof d->uuid; i++)
+        printf("%02x", d->uuid[i]);
+    printf("\"}\n");
 }
 
 static void print_texts(const struct trace_item *item, const char *kind, uint64_t id, int64_t value)
@@ -123,11 +162,34 @@ static void print_texts(const struct trace_item *item, const char *kind, uint64_
     printf("}\n");
 }
 
+static void print_overhead(const struct trace_overhead *o)
+{
+    printf("{\"record\":\"overhead\",\"ticks\":%" PRIu64 ",\"wall_ns\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"calls_ns\":%" PRIu64
+           ",\"callbacks\":%" PRIu64 ",\"callbacks_ns\":%" PRIu64 ",\"records\":%" PRIu64 ",\"records_ns\":%" PRIu64
+           ",\"calls_all\":%" PRIu64 ",\"callbacks_all\":%" PRIu64 ",\"buffers\":%" PRIu64 ",\"buffer_bytes\":%" PRIu64
+           ",\"helper_cpu_ns\":%" PRIu64 ",\"timing_cpu_ns\":%" PRIu64 ",\"level\":%" PRIu64 "}\n",
+           o->ticks, o->wall_ns, o->calls, o->calls_ns, o->callbacks, o->callbacks_ns, o->records, o->records_ns, o->calls_all,
+           o->callbacks_all, o->buffers, o->buffer_bytes, o->helper_cpu_ns, o->timing_cpu_ns, o->level);
+}
+
 static void print_window(const struct trace_item *item)
 {
     const struct trace_window *w = (const void *)item->record;
-    printf("{\"record\":\"window\",\"what\":%u,\"why\":%u,\"number\":%u,\"realtime_ns\":%" PRIu64 "}\n", w->what,
-           w->why, w->number, w->realtime_ns);
+    printf("{\"record\":\"window\",\"ticks\":%" PRIu64 ",\"what\":%u,\"why\":%u,\"number\":%u,\"realtime_ns\":%" PRIu64
+           ",\"text\":",
+           w->ticks, w->what, w->why, w->number, w->realtime_ns);
+    print_text(item->text, item->text_bytes);
+    printf("}\n");
+}
+
+static void print_timing(const struct trace_item *item)
+{
+    const struct trace_timing *t = (const void *)item->record;
+    printf("{\"record\":\"timing\",\"ticks\":%" PRIu64 ",\"asked\":%u,\"mode\":%u,\"cupti\":%u,\"window\":%" PRIu64
+           ",\"period\":%" PRIu64 ",\"most\":%" PRIu64 ",\"text\":",
+           t->ticks, t->asked, t->mode, t->cupti_version, t->window_ns, t->period_ns, t->graph_records_most);
+    print_text(item->text, item->text_bytes);
+    printf("}\n");
 }
 
 static void print_item(const struct trace_item *item)
@@ -162,8 +224,26 @@ static void print_item(const struct trace_item *item)
     case TRACE_RECORD_KERNEL:
         print_kernel(item);
         break;
+    case TRACE_RECORD_GRAPH_RUN:
+        print_graph_run(item);
+        break;
+    case TRACE_RECORD_LENGTHS:
+        print_lengths(item);
+        break;
+    case TRACE_RECORD_COPY:
+        print_copy(item);
+        break;
+    case TRACE_RECORD_DEVICE:
+        print_device(item);
+        break;
     case TRACE_RECORD_WINDOW:
         print_window(item);
+        break;
+    case TRACE_RECORD_TIMING:
+        print_timing(item);
+        break;
+    case TRACE_RECORD_OVERHEAD:
+        print_overhead((const void *)item->record);
         break;
     case TRACE_RECORD_END:
         printf("{\"record\":\"end\"}\n");

@@ -90,7 +90,7 @@ def of_ledger(entries):
     kernels, time_ns, spans, unowned = 0, 0, [], 0
     for path, entry in entries:
         if entry["type"] in DEVICE_WORK:
-            spans.append((entry["start"], entry["end"]))
+            spans.append((entry["device"], entry["start"], entry["end"]))
         if entry["type"] != "kernel":
             continue
         duration = entry["end"] - entry["start"]
@@ -106,10 +106,11 @@ def of_ledger(entries):
         tally.time_ns += duration
     if unowned:
         print(f"note: {unowned} kernels of calls that never returned are compared by name")
-    busy = end = 0
-    for start, stop in sorted(spans):
-        busy += max(0, stop - max(start, end))
-        end = max(end, stop)
+    busy = 0
+    end = collections.Counter()  # by device
+    for device, start, stop in sorted(spans):
+        busy += max(0, stop - max(start, end[device]))
+        end[device] = max(end[device], stop)
     return calls, others, {"kernels": kernels, "gpu_time_ns": time_ns, "gpu_busy_ns": busy,
                            "calls": sum(t.calls - t.failed for t in calls.values()),
                            "failed_calls": sum(t.failed for t in calls.values())}
