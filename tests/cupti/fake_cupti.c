@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OK = 0, MAX_LIMIT = 12, FUNCTIONS = 32, CBIDS = 1024, KINDS = 64, DOMAINS = 4, THREADS = 64, STACK = 16 };
+enum { OK = 0, MAX_LIMIT = 12, FUNCTIONS = 32, CBIDS = 1024, KINDS = 64, DOMAINS = 4, THREADS = 128, STACK = 16 };
 
 typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
 typedef void requested(uint8_t **buffer, size_t *size, size_t *max_records);
@@ -26,7 +26,7 @@ static _Atomic uint32_t next_correlation = 1;
 static uint32_t api_version = 130001;
 static size_t kernel_bytes = 216;
 static callback *_Atomic subscriber;
-static void *subscriber_user;
+static void *_Atomic subscriber_user;
 static requested *_Atomic on_requested;
 static completed *_Atomic on_completed;
 static _Atomic bool callbacks_on[DOMAINS][CBIDS], kinds_on[KINDS], flush_blocks, flush_delivers = true;
@@ -221,11 +221,40 @@ int cuptiActivityEnable(int kind)
     return OK;
 }
 
+static _Atomic unsigned late_write_ms, late_writes;
+
+static void *write_late(void *unused)
+{
+    usleep(late_write_ms * 1000);
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_mutex_lock(&lock);
+        if (buffers[i].bytes) {
+            memset(buffers[i].bytes + buffers[i].used, 0xa5, buffers[i].size - buffers[i].used);
+            late_writes++;
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+FAKE_API void fake_cupti_write_late(unsigned milliseconds)
+{
+    late_write_ms = milliseconds;
+}
+
+FAKE_API unsigned fake_cupti_late_writes(void)
+{
+    return late_writes;
+}
+
 int cuptiActivityDisable(int kind)
 {
     ENTER();
     NOT_SHARED();
     kinds_on[kind] = false;
+    pthread_t writer;
+    if (late_write_ms && pthread_create(&writer, NULL, write_late, NULL) == 0)
+        pthread_detach(writer);
     kernels_over |= kind == 10 && first_period_only;
     return OK;
 }

@@ -69,6 +69,8 @@ FAKE_API void fake_cupti_drop(size_t records);
 FAKE_API void fake_cupti_hand_back(void);         /* this thread's buffer, from another thread */
 FAKE_API void fake_cupti_flush_delivers(bool on); /* false: flushing hands nothing back (it comes later, or never) */
 FAKE_API void fake_cupti_block_flush(bool on);    /* flushing hangs from now on */
-FAKE_API uint64_t fake_cupti_top_external(void);  /* pushed by this thread, 0 none */
+FAKE_API void fake_cupti_write_late(unsigned milliseconds); /* into what is held, so long after a kind was disabled */
+FAKE_API unsigned fake_cupti_late_writes(void);             /* buffers that this was done to */
+FAKE_API uint64_t fake_cupti_top_external(void);            /* pushed by this thread, 0 none */
 
 #endif

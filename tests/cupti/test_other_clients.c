@@ -22,8 +22,8 @@ int cuptiActivityEnable(int kind);
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count);
 
 static uint8_t other_buffer[8192] __attribute__((aligned(8)));
-static uint8_t *other_got;
-static size_t other_bytes;
+static uint8_t *_Atomic other_got;
+static _Atomic size_t other_bytes;
 
 static void other_called(void *user, int domain, uint32_t cbid, const void *data)
 {
