@@ -2,6 +2,7 @@
 /* One handler for each record of trace_sums.h. Their numbers are claims of a stranger's file: they only ever go through
  * sum_add(), and what refers to something that is not there is left out. */
 #include "classify/join_sums.h"
+#include "classify/join_timing_sums.h"
 
 #include <string.h>
 
@@ -282,6 +283,7 @@ void join_sums_add(struct operator_join *join, const struct trace_item *item)
         add_rotated(join, record);
         break;
     default:
+        join_timing_sums_add(join, item);
         break;
     }
 }

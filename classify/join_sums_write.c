@@ -5,6 +5,7 @@
 
 #include "classify/allocate.h"
 #include "classify/join_sums.h"
+#include "classify/join_timing_sums.h"
 #include "trace/trace_sums.h"
 
 enum {
@@ -357,5 +358,6 @@ void join_sums_write(const struct operator_join *join, const struct joined_sums 
         write_siblings(w, &join->sequence.siblings[i]);
     for (size_t i = 0; i < join->sequence.attention_count; i++)
         write_attention(w, &join->sequence.attention[i]);
+    join_timing_sums_write(join, put_record, context);
     free(w);
 }

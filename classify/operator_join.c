@@ -8,6 +8,7 @@
 
 #include "classify/allocate.h"
 #include "classify/join_sums.h"
+#include "classify/join_timing.h"
 #include "classify/kernel_families.h"
 
 enum { ENTRY_ID_LIMIT = 1 << 16 }; /* a damaged id must not make a huge table */
@@ -149,7 +150,7 @@ static void add_name(struct operator_join *join, const struct trace_item *item)
 }
 
 /* While the counter's rate is not known, which is in a process's first second, that of its block. */
-static uint64_t realtime_of(const struct trace_block_header *block, uint64_t ticks)
+uint64_t operator_join_realtime(const struct trace_block_header *block, uint64_t ticks)
 {
     double apart =
         block->ticks_per_second ? ((double)ticks - (double)block->anchor_ticks) / (double)block->ticks_per_second : 0;
@@ -166,7 +167,7 @@ static void add_note(struct operator_join *join, const struct trace_item *item)
     join->notes = allocate_grow(join->notes, join->note_count, &join->note_capacity, sizeof *join->notes);
     join->notes[join->note_count++] =
         (struct joined_note){note->code, note->value, text_of_record(item->text, item->text_bytes, ' '),
-                             realtime_of(item->block, note->ticks)};
+                             operator_join_realtime(item->block, note->ticks)};
 }
 
 static void add_device(struct operator_join *join, const struct trace_item *item)
@@ -225,6 +226,9 @@ static void add_launch(struct operator_join *join, const struct trace_item *item
     }
     struct joined_launches *launches = &join->launches[index];
     launches->launches++;
+    time_slices_add(&launches->slices,
+                    operator_join_realtime(item->block, ((const struct trace_launch *)item->record)->start_ticks),
+                    (struct trace_slice){.all = 1});
     if (!launches->phase_known)
         find_phase(join, launches);
     call_sequence_launch(&join->sequence, item->block, (const struct trace_launch *)item->record, (uint32_t)index,
@@ -241,6 +245,9 @@ static void add_call(struct operator_join *join, const struct trace_item *item)
         return;
     }
     signature->calls++;
+    time_slices_add(&signature->slices,
+                    operator_join_realtime(item->block, ((const struct trace_call *)item->record)->start_ticks),
+                    (struct trace_slice){.all = 1});
     call_sequence_call(&join->sequence, item->block, (const struct trace_call *)item->record,
                        (uint32_t)(signature - join->signatures), &signature->sequence_call);
 }
@@ -268,18 +275,19 @@ static void add_failed_call(struct operator_join *join, const struct trace_item 
     signature->failed_status = ((const struct trace_call_failed *)item->record)->status;
 }
 
-static void count_execution(struct joined_kernels *row, const struct trace_kernel *kernel, uint64_t duration)
+/* True: KERNEL is the first of its execution. */
+static bool count_execution(struct joined_kernels *row, const struct trace_kernel *kernel, uint64_t duration)
 {
     /* Kernels of a graph keep the call id of the capture: each replay has a correlation id of its own. */
     uint64_t execution = kernel->call_id;
     if (kernel->graph_id)
         execution ^= (kernel->correlation_id + 1ull) * 0x9e3779b97f4a7c15ull;
     if (!execution)
-        return;
+        return false;
     for (unsigned i = 0; i < JOINED_RECENT_CALLS; i++)
         if (row->recent[i] == execution) {
             sum_add(&row->recent_ns[i], duration);
-            return;
+            return false;
         }
     unsigned next = row->recent_next++ % JOINED_RECENT_CALLS;
     if (row->recent[next])
@@ -287,6 +295,7 @@ static void count_execution(struct joined_kernels *row, const struct trace_kerne
     row->recent[next] = execution;
     row->recent_ns[next] = duration;
     row->executions++;
+    return true;
 }
 
 /* The last executions get no more kernels. */
@@ -306,7 +315,7 @@ static uint64_t blocks_of(const struct trace_kernel *kernel)
 }
 
 /* No kernel or copy takes longer than a year, and no clock gets to the top bit: such times are no times. */
-static bool times_are_possible(uint64_t start_ns, uint64_t end_ns)
+bool operator_join_times_are_possible(uint64_t start_ns, uint64_t end_ns)
 {
     const uint64_t longest_ns = 366ull * 24 * 3600 * 1000000000;
     return start_ns && end_ns >= start_ns && end_ns <= INT64_MAX && end_ns - start_ns <= longest_ns;
@@ -418,7 +427,7 @@ static void end_devices(struct operator_join *join)
 
 static void add_kernel(struct operator_join *join, const struct trace_kernel *kernel)
 {
-    if (!times_are_possible(kernel->start_ns, kernel->end_ns)) {
+    if (!operator_join_times_are_possible(kernel->start_ns, kernel->end_ns)) {
         join->kernels_invalid++;
         return;
     }
@@ -448,20 +457,24 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     if (duration < row->shortest_ns)
         row->shortest_ns = duration;
     uint64_t blocks = blocks_of(kernel);
+    bool begins = true;
     if (of_call) {
         row->grids_left_out |= !grid_times_add(&join->grid_times, (uint32_t)(row - join->rows), kernel->name_id, blocks,
                                                duration, join->rows_most ? JOIN_GRIDS_MOST : SIZE_MAX);
-        count_execution(row, kernel, duration);
+        begins = count_execution(row, kernel, duration);
     } else {
         duration_histogram_add(&row->durations, duration_bucket(duration), 1);
         if (blocks > row->widest_blocks)
             row->widest_blocks = blocks;
     }
+    time_slices_add(&row->slices, kernel->start_ns, (struct trace_slice){.timed = begins, .time_ns = duration});
+    if (kernel->graph_id)
+        graph_replays_add_kernel(&join->replays, kernel->graph_id);
 }
 
 static void add_copy(struct operator_join *join, const struct trace_copy *copy)
 {
-    if (!times_are_possible(copy->start_ns, copy->end_ns))
+    if (!operator_join_times_are_possible(copy->start_ns, copy->end_ns))
         return;
     struct joined_device *device = operator_join_device(join, copy->device);
     if (!device)
@@ -517,11 +530,15 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
     case TRACE_RECORD_COPY:
         add_copy(join, (const struct trace_copy *)item->record);
         break;
+    case TRACE_RECORD_END:
+        join->end_realtime_ns = operator_join_realtime(item->block, ((const struct trace_end *)item->record)->ticks);
+        break;
     case TRACE_RECORD_WINDOW:
         if (!join->rows_most) /* sums have their own */
             window_spans_add(&join->window_spans, (const struct trace_window *)item->record);
-        break;
+        /* fall through */
     default:
+        join_timing_add(join, item);
         join_sums_add(join, item);
         break;
     }
@@ -568,7 +585,15 @@ void operator_join_close(struct operator_join *join)
     for (size_t i = 0; i < join->row_count; i++) {
         duration_histogram_free(&join->rows[i].durations);
         interval_set_close(join->rows[i].unnamed);
+        time_slices_free(&join->rows[i].slices);
     }
+    for (size_t i = 0; i < join->signature_count; i++)
+        time_slices_free(&join->signatures[i].slices);
+    for (size_t i = 0; i < join->launch_count; i++)
+        time_slices_free(&join->launches[i].slices);
+    timing_windows_free(&join->timing);
+    graph_replays_free(&join->replays);
+    live_lengths_free(&join->lengths);
     free(join->command);
     free(join->version);
     free(join->notes);

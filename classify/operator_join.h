@@ -13,12 +13,16 @@
 #include "classify/copy_sums.h"
 #include "classify/device_time.h"
 #include "classify/duration_histogram.h"
+#include "classify/graph_replays.h"
 #include "classify/grid_times.h"
 #include "classify/group_lists.h"
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
 #include "classify/launch_names.h"
+#include "classify/live_lengths.h"
 #include "classify/name_pool.h"
+#include "classify/time_slices.h"
+#include "classify/timing_windows.h"
 #include "classify/window_spans.h"
 #include "classify/work.h"
 #include "trace/trace_reader.h"
@@ -29,7 +33,8 @@ struct joined_signature {
     struct sequence_call sequence_call;
     struct work_of_groups groups; /* of a grouped call */
     uint64_t calls, failed;
-    int32_t failed_status; /* of the last failed call */
+    int32_t failed_status;     /* of the last failed call */
+    struct time_slices slices; /* all: calls */
 };
 
 enum { JOINED_RECENT_CALLS = 8 };
@@ -49,6 +54,7 @@ struct joined_kernels {
     uint64_t launches_placed;            /* of a kernel by name: launches counted for it so far, when rows are merged */
     struct duration_histogram durations; /* of executions, complete after operator_join_end(); of kernels by name */
     bool grids_left_out;                 /* of a bounded join: its grid_times are not all there */
+    struct time_slices slices;           /* timed: executions, or kernels by name; time_ns */
     bool activity_known;                 /* COMPUTE or COMMUNICATION, as the name says */
     enum device_activity activity;
     struct interval_set *unnamed; /* when its kernels ran whose name had not come; NULL: none */
@@ -61,6 +67,7 @@ struct joined_launches {
     uint64_t launches;
     bool phase_known; /* its name has come: phase is what that says */
     enum phase phase;
+    struct time_slices slices; /* all: launches */
 };
 
 struct joined_device {
@@ -138,7 +145,11 @@ struct operator_join {
     size_t device_count, device_capacity;
     char **entries; /* by id */
     size_t entry_capacity;
+    struct timing_windows timing;
     struct window_spans window_spans;
+    struct graph_replays replays;
+    struct live_lengths lengths;
+    uint64_t end_realtime_ns; /* of the END record; 0: none */
 
     uint64_t calls, failed_calls, launches_recorded, kernels, kernels_without_owner, kernels_invalid;
     uint64_t graph_kernels_unowned, graph_time_unowned_ns; /* of replays: whose kernels these are is not known */
@@ -146,6 +157,11 @@ struct operator_join {
 
 /* Some of the device's kernels have no name so far. */
 bool operator_join_has_unnamed(const struct operator_join *join, uint32_t ordinal);
+/* What no kernel or copy ever was: end before start, a clock at its top bit, a year. */
+bool operator_join_times_are_possible(uint64_t start_ns, uint64_t end_ns);
+/* CLOCK_REALTIME of a record of BLOCK; 0: not known. */
+uint64_t operator_join_realtime(const struct trace_block_header *block, uint64_t ticks);
+
 /* Sums stay at the largest number that JSON's readers take, however much a stranger's records claim. */
 void sum_add(uint64_t *sum, uint64_t more);
 

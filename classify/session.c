@@ -90,6 +90,13 @@ double session_device_l2_bytes(const struct session_device *device)
     return known ? device->roofs.spec->l2_bytes * device->roofs.memory_scale : NAN;
 }
 
+/* The most that is known of: calls that were captured are in none of the others, nor are replays among calls. */
+static uint64_t executions_of(const struct operator_row *op)
+{
+    uint64_t most = op->calls > op->executions ? op->calls : op->executions;
+    return most > op->evidence.executions_all ? most : op->evidence.executions_all;
+}
+
 static void classify_operator(const struct session *session, struct operator_row *op)
 {
     static const struct device_roofs no_roofs = {NULL, 1, 1};
@@ -118,7 +125,7 @@ static void classify_operator(const struct session *session, struct operator_row
             op->work.path = gpu_spec_product_path(device->roofs.spec, op->work.path);
         if (op->kernels && !op->executions) /* a record without a call id: take the calls as they were counted */
             op->executions = op->calls;
-        double all = (double)(op->calls > op->executions ? op->calls : op->executions);
+        double all = (double)executions_of(op);
         double covered = op->kernels ? (double)op->executions : all;
         op->flops = op->work.flops * all;
         op->bytes = op->work.bytes * all;
@@ -135,11 +142,24 @@ static void classify_operator(const struct session *session, struct operator_row
     }
 }
 
+static char *graph_name(const struct operator_row *op)
+{
+    char name[64];
+    snprintf(name, sizeof name, op->graph == OPERATOR_GRAPH_REST ? "graph %u: not shared out" : "graph %u: shapes unknown",
+             (unsigned)op->graph_id);
+    return allocate_text(name);
+}
+
 static void name_operator(const struct session_merge *merge, size_t index)
 {
     struct operator_row *op = &merge->session->operators[index];
     if (op->of_call) {
         op->calls_known = true;
+        return;
+    }
+    if (op->graph) {
+        op->name = graph_name(op);
+        op->shape_source = TRACE_NONE;
         return;
     }
     op->name = allocate_text(session_merge_name(merge, index));
@@ -163,7 +183,8 @@ static void drop_empty_operators(struct session *session)
 {
     size_t kept = 0;
     for (size_t i = 0; i < session->operator_count; i++) {
-        if (session->operators[i].calls || session->operators[i].kernels)
+        const struct operator_row *op = &session->operators[i];
+        if (op->calls || op->kernels || (op->evidence.executions_all && !op->graph))
             session->operators[kept++] = session->operators[i];
         else
             operator_free(&session->operators[i]);
@@ -230,7 +251,7 @@ static void find_unknown_families(struct session *session)
     double time_ns = 0;
     for (size_t i = 0; i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
-        if (op->of_call || op->family != KERNEL_FAMILY_UNKNOWN)
+        if (op->of_call || op->graph || op->family != KERNEL_FAMILY_UNKNOWN)
             continue;
         time_ns += (double)op->time_ns;
         coverage->unknown_family_kernels += op->kernels;
@@ -251,8 +272,8 @@ static void find_shares(struct session *session)
         time[op->shape_source] += (double)op->time_ns;
         if (op->kind == OPERATOR_OTHER)
             continue;
-        uint64_t times = op->of_call ? op->executions : op->kernels;
-        double here = (double)(op->calls > times ? op->calls : times);
+        uint64_t times = op->of_call ? op->executions : op->kernels, most = executions_of(op);
+        double here = (double)(most > times ? most : times);
         launch_count[op->shape_source] += here;
         launches += here;
     }
@@ -260,6 +281,35 @@ static void find_shares(struct session *session)
         coverage->launch_share[i] = launches > 0 ? launch_count[i] / launches : NAN;
         coverage->gpu_time_share[i] = coverage->gpu_time_ns > 0 ? time[i] / coverage->gpu_time_ns : NAN;
     }
+}
+
+/* What each row's time rests on, and that of all rows together. */
+static void find_evidence(struct session *session)
+{
+    struct session_coverage *coverage = &session->coverage;
+    struct time_evidence *all = &coverage->evidence;
+    for (size_t i = 0; i < session->operator_count; i++) {
+        struct operator_row *op = &session->operators[i];
+        struct time_evidence *evidence = &op->evidence;
+        evidence->all_unknown |= !op->graph && evidence->executions_all < evidence->executions;
+        time_evidence_end(evidence, (double)op->time_ns);
+        sum_add(&all->kernels, evidence->kernels);
+        sum_add(&all->time_ns, evidence->time_ns);
+        if (op->graph) {
+            *(op->graph == OPERATOR_GRAPH_REST ? &coverage->graph_rest_ns : &coverage->graph_unknown_ns) +=
+                (double)op->time_ns;
+            continue;
+        }
+        coverage->graph_shared_ns += evidence->shared_ns;
+        sum_add(&all->executions, evidence->executions);
+        sum_add(&all->executions_all, evidence->executions_all);
+        all->all_unknown |= evidence->all_unknown;
+        uint64_t covered = op->of_call ? op->executions : op->kernels;
+        if (op->timed && evidence->executions_all > covered)
+            sum_add(&coverage->executions_without_time, evidence->executions_all - covered);
+    }
+    time_evidence_end(all, coverage->gpu_time_ns);
+    coverage->graph_unknown_ns += (double)coverage->graph_time_unjoined_ns;
 }
 
 static bool is_superseded(const struct session *session, const struct session_process *process)
@@ -328,11 +378,13 @@ static void conclude(struct session_merge *merge)
         session->devices[i].busy = interval_set_union(session->devices[i].intervals);
         session->devices[i].time = device_time_sum(&session->devices[i].time_sets, session->devices[i].intervals);
         copy_sums_sort(&session->devices[i].copied);
+        session->devices[i].busy.known &= !session->devices[i].partly_timed;
         session->devices[i].clocks =
             held_clock_of(&session->clocks, &session->devices[i].facts, session->devices[i].intervals);
         session->coverage.copies += session->devices[i].copies;
     }
     session_merge_find_grids(merge);
+    graph_shares_apply(&merge->shares, session);
     for (size_t i = 0; i < session->operator_count; i++) {
         name_operator(merge, i);
         classify_operator(session, &session->operators[i]);
@@ -340,6 +392,7 @@ static void conclude(struct session_merge *merge)
     drop_empty_operators(session);
     find_time_coverage(session);
     find_shares(session);
+    find_evidence(session);
     find_unknown_families(session);
     find_running(session);
     find_ends(session);
@@ -394,6 +447,22 @@ bool session_process_used_gpu(const struct session_process *process)
            process->launches_missing || process->records_dropped;
 }
 
+double session_overhead_ns(const struct session_process *process)
+{
+    const struct trace_overhead *o = &process->windows.overhead;
+    if (!process->windows.overhead_known || (!o->calls && o->calls_all) || (!o->callbacks && o->callbacks_all))
+        return NAN;
+    const double calls = o->calls ? (double)o->calls_ns / (double)o->calls * (double)o->calls_all : 0;
+    const double callbacks = o->callbacks ? (double)o->callbacks_ns / (double)o->callbacks * (double)o->callbacks_all : 0;
+    return calls + callbacks;
+}
+
+double session_overhead_share(const struct session_process *process)
+{
+    const uint64_t wall_ns = process->windows.overhead.wall_ns;
+    return wall_ns ? session_overhead_ns(process) / (double)wall_ns : NAN;
+}
+
 bool session_process_asks_unseen(const struct session_process *process)
 {
     return process->named_kernels && !process->calls && !process->failed_calls && !process->in_flight_count &&
@@ -409,6 +478,8 @@ static void process_free(struct session_process *process)
     free(process->version);
     free(process->timing_text);
     free(process->blas_unreached);
+    timing_windows_free(&process->windows);
+    live_lengths_free(&process->lengths);
     free(process->end);
     for (size_t i = 0; i < process->in_flight_count; i++)
         free(process->in_flight[i].entry);

@@ -18,6 +18,8 @@
 #include "classify/phases.h"
 #include "classify/roofline.h"
 #include "classify/session_info.h"
+#include "classify/time_evidence.h"
+#include "classify/timing_windows.h"
 #include "classify/weights.h"
 #include "classify/work.h"
 
@@ -30,7 +32,8 @@ struct session_device {
     struct device_identity identity; /* which row, and what contradicts it */
     struct gpu_spec *peak_row;       /* of --peak, which roofs then has; NULL: none */
     struct interval_set *intervals;
-    struct interval_union busy;
+    struct interval_union busy; /* not known where only windows of its time were timed */
+    bool partly_timed;
     struct device_time time_sets;
     struct device_time_sum time; /* how busy it was, with what */
     struct copy_sums copied;     /* PEERS by index of the device in the session; longest time first */
@@ -43,6 +46,16 @@ struct session_device {
     uint64_t steps[PHASE_COUNT]; /* of the processes that used it; also where they used others as well */
     /* An empty kernel as calibrated; else the shortest kernel without a work model; NAN: there was none. */
     double floor_ns;
+};
+
+/* Launches of executable graphs of one process, as counted, and what of them was timed. */
+struct session_replays {
+    uint64_t graphs;         /* that were launched, or whose nodes are known */
+    uint64_t graphs_unknown; /* of those: whose nodes are not */
+    uint64_t launches;
+    uint64_t kernels_launched; /* by the nodes of those that are known */
+    uint64_t kernels_timed;    /* KERNEL records of those */
+    uint64_t runs, run_ns;     /* launches that were timed as a whole */
 };
 
 enum session_timing { SESSION_TIMING_UNKNOWN, SESSION_TIMING_ON, SESSION_TIMING_OFF };
@@ -83,9 +96,18 @@ struct session_process {
     bool timed;               /* CUPTI was on, or said something: its number of kernels is known */
     /* As its threads counted; missing: recorded, but the blocks that held them are not in the file. */
     uint64_t calls_begun, launches_begun, launches_failed, calls_missing, launches_missing;
+    struct timing_windows windows; /* modes, windows, marks, overhead */
+    struct live_lengths lengths;
+    struct session_replays replays;
 };
 
 enum operator_kind { OPERATOR_GEMM, OPERATOR_GEMV, OPERATOR_LEVEL3, OPERATOR_ATTENTION, OPERATOR_OTHER };
+
+enum operator_graph {
+    OPERATOR_GRAPH_NONE,
+    OPERATOR_GRAPH_REST,    /* of its time, what is not shared out among its nodes */
+    OPERATOR_GRAPH_UNKNOWN, /* all of its time: its nodes are not known */
+};
 
 /* A row of the report. */
 struct operator_row {
@@ -106,7 +128,10 @@ struct operator_row {
     uint64_t blocks; /* of a call's kernel that took most of its time; of a kernel by name the most; 0: not known */
     bool persistent; /* that kernel is, by its name */
     bool blocks_left_out;                /* some of its kernels' blocks are not known, so BLOCKS is not */
-    struct duration_histogram durations; /* of executions of a call, of single kernels by name */
+    struct duration_histogram durations; /* of executions of a call, of single kernels by name; as far as they were timed */
+    struct time_evidence evidence;       /* what TIME_NS, EXECUTIONS and KERNELS rest on */
+    enum operator_graph graph;           /* no kernel, but what is left of an executable graph that was timed as a whole */
+    uint32_t graph_id;
     double bandwidth_fill; /* share of the bandwidth that so many blocks can draw, as calibrated; NAN: not known */
     double flops, bytes, t_roof_ns; /* of all calls */
     double share;                   /* of the kernel time of all devices; NAN without any */
@@ -134,7 +159,12 @@ struct session_coverage {
     uint64_t
         sequences_dropped; /* calls and launches in more threads, streams or lists than are told apart: no siblings,
                                  * attention or phase is claimed of them */
-    double gpu_time_ns;    /* all timed kernels of all devices; NAN: not known */
+    double gpu_time_ns;    /* all kernels of all devices that were timed, or stand for such; NAN: not known */
+    struct time_evidence evidence;  /* of gpu_time_ns; executions of rows of calls and kernels by name together */
+    uint64_t executions_without_time; /* executions that no time stands for, in rows that could be timed */
+    double graph_shared_ns;  /* of gpu_time_ns: of graphs that were timed as a whole, shared out among their nodes, */
+    double graph_rest_ns;    /* and what of them is not */
+    double graph_unknown_ns; /* graph replays whose shapes are not known, timed as a whole or not */
     double launch_share
         [SESSION_PROVENANCE_COUNT]; /* by enum trace_provenance, of GEMM and attention launches; NAN: none */
     double gpu_time_share[SESSION_PROVENANCE_COUNT]; /* of gpu_time_ns */
@@ -220,6 +250,10 @@ double session_device_l2_bytes(const struct session_device *device);
 bool session_is_empty(const struct session *session); /* no process used the GPU */
 /* A call, launch or kernel is in its trace, or its threads counted one. */
 bool session_process_used_gpu(const struct session_process *process);
+/* What rooftap itself took of the process's own threads, measured calls and callbacks standing for all, and of its wall time;
+ * NAN: not known. */
+double session_overhead_ns(const struct session_process *process);
+double session_overhead_share(const struct session_process *process);
 /* It ran kernels that are named like a GEMM or attention, and made no library call that was seen. */
 bool session_process_asks_unseen(const struct session_process *process);
 void session_close(struct session *session);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "classify/allocate.h"
+#include "classify/join_timing.h"
 #include "classify/regular_file.h"
 #include "classify/session_process.h"
 #include "classify/trace_parts.h"
@@ -98,12 +99,14 @@ static void read_trace(struct session_merge *merge, const char *path, const char
         operator_join_add(&join, &item);
     }
     operator_join_end(&join);
+    join_timing_end(&join);
     if (!refuse_known(merge, path, id)) {
         struct session_process *process = session_process_add(session, file);
         const struct session_info *info = &session->info;
         session_process_fill(process, &join, reader, block_pid,
                              ring.bytes || (info->present && info->end == SESSION_END_UNKNOWN));
-        session_merge_add(merge, &join, process->timing == SESSION_TIMING_ON || join.kernels);
+        session_merge_add(merge, &join, process->timing == SESSION_TIMING_ON || join.kernels || process->replays.runs);
+        session_process_take_windows(process, &join);
         session_process_cover(&session->coverage, process, &join);
     }
     session->in_memory.traces += ring.bytes != 0;

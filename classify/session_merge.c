@@ -166,6 +166,11 @@ size_t session_merge_operator_of_call(struct session_merge *merge, const struct 
     return (size_t)(operator_of_call(merge, join, signature, device) - merge->session->operators);
 }
 
+size_t session_merge_operator_of_name(struct session_merge *merge, uint64_t key, int device)
+{
+    return (size_t)(operator_at(merge, key, device, false) - merge->session->operators);
+}
+
 /* PART of ALL calls are in this row: so much of what is known of their phases. */
 static void add_calls(struct operator_row *op, uint64_t part, uint64_t all, const uint64_t phases[PHASE_COUNT])
 {
@@ -174,12 +179,35 @@ static void add_calls(struct operator_row *op, uint64_t part, uint64_t all, cons
         op->phase_calls[p] += part == all ? phases[p] : (uint64_t)((double)phases[p] * ((double)part / (double)all));
 }
 
-static void add_kernels(struct operator_row *op, const struct joined_kernels *row)
+static uint64_t whole(double number)
+{
+    return number > 0 ? number < 9e18 ? (uint64_t)(number + 0.5) : INT64_MAX : 0;
+}
+
+/* Of a row that stands for more than was timed: its time, and executions and kernels in proportion. */
+static void add_estimate(struct operator_row *op, const struct joined_kernels *row, const struct sampled_row *sampled)
+{
+    const uint64_t timed = row->of_call ? row->executions : row->kernels;
+    const double times = timed ? sampled->time.covered / (double)timed : 1;
+    sum_add(&op->time_ns, whole(sampled->time.time_ns));
+    sum_add(&op->kernels, whole(times * (double)row->kernels));
+    sum_add(&op->executions, whole(times * (double)row->executions));
+    time_evidence_add(&op->evidence, &sampled->time);
+}
+
+static void add_kernels(struct operator_row *op, const struct joined_kernels *row, const struct sampled_row *sampled)
 {
     op->timed = true;
-    op->kernels += row->kernels;
-    sum_add(&op->time_ns, row->time_ns);
-    op->executions += row->executions;
+    if (sampled && sampled->estimated) {
+        add_estimate(op, row, sampled);
+    } else {
+        op->kernels += row->kernels;
+        sum_add(&op->time_ns, row->time_ns);
+        op->executions += row->executions;
+    }
+    sum_add(&op->evidence.executions, row->of_call ? row->executions : row->kernels);
+    sum_add(&op->evidence.kernels, row->kernels);
+    sum_add(&op->evidence.time_ns, row->time_ns);
     duration_histogram_add_all(&op->durations, &row->durations);
     op->blocks_left_out |= row->grids_left_out;
     if (!op->of_call && row->widest_blocks > op->blocks)
@@ -236,7 +264,8 @@ static int device_of_ordinal(const struct operator_join *join, const int *device
 }
 
 /* Kernels first: they know their device. */
-static void merge_kernels(struct session_merge *merge, struct operator_join *join, const int *device_of)
+static void merge_kernels(struct session_merge *merge, struct operator_join *join, const int *device_of,
+                          const struct sampled_rows *sampled)
 {
     const struct grid_time **longest = grid_times_longest(&join->grid_times, join->row_count);
     uint32_t *operator_of_row = allocate(join->row_count, sizeof *operator_of_row);
@@ -249,7 +278,7 @@ static void merge_kernels(struct session_merge *merge, struct operator_join *joi
             op = operator_of_call(merge, join, &join->signatures[signature], device);
         else /* also where the call's record was lost: the longest kernel's name is what is left */
             op = operator_at(merge, !row->of_call ? row->id : longest[i] ? longest[i]->name_id : 0, device, false);
-        add_kernels(op, row);
+        add_kernels(op, row, sampled->rows ? &sampled->rows[i] : NULL);
         operator_of_row[i] = (uint32_t)(op - merge->session->operators);
         if (device >= 0 && sets_floor(merge, row)) {
             double *floor_ns = &merge->session->devices[device].floor_ns;
@@ -267,7 +296,8 @@ static void merge_kernels(struct session_merge *merge, struct operator_join *joi
 
 /* A call's record names no device. Where a process used one only, it is that one; else the calls whose kernels were seen
  * go where those ran, and the rest stays without a device. */
-static void merge_calls(struct session_merge *merge, struct operator_join *join, const int *device_of, bool timed)
+static void merge_calls(struct session_merge *merge, struct operator_join *join, const int *device_of, bool timed,
+                        const struct sampled_rows *sampled)
 {
     int only = only_device(join, device_of);
     for (size_t i = 0; i < join->signature_count; i++) {
@@ -278,7 +308,8 @@ static void merge_calls(struct session_merge *merge, struct operator_join *join,
             uint32_t index = index_map_find(&join->row_map, signature->id, (uint64_t)join->devices[d].ordinal << 1 | 1);
             if (index == INDEX_MAP_NONE)
                 continue;
-            uint64_t here = join->rows[index].executions;
+            bool estimated = sampled->rows && sampled->rows[index].estimated;
+            uint64_t here = estimated ? whole(sampled->rows[index].time.covered) : join->rows[index].executions;
             struct operator_row *op = operator_of_call(merge, join, signature, device_of[d]);
             add_calls(op, here < left ? here : left, signature->calls, phases);
             left -= here < left ? here : left;
@@ -326,6 +357,43 @@ static void merge_launches(struct session_merge *merge, struct operator_join *jo
     }
 }
 
+/* EXECUTIONS of one thing, timed or not, among the rows of the devices on which it was timed. */
+static void place_executions(struct session_merge *merge, struct operator_join *join, const int *device_of,
+                             const struct execution_count *count)
+{
+    const uint32_t signature = count->use.of_call ? index_map_find(&join->signature_map, count->use.id, 0) : 0;
+    uint64_t timed = 0, left = count->executions;
+    int last = only_device(join, device_of);
+    if (signature == INDEX_MAP_NONE)
+        return; /* its shape is lost */
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t d = 0; d < join->device_count; d++) {
+            const uint64_t place = (uint64_t)join->devices[d].ordinal << 1 | count->use.of_call;
+            const uint32_t index = index_map_find(&join->row_map, count->use.id, place);
+            if (index == INDEX_MAP_NONE)
+                continue;
+            const struct joined_kernels *row = &join->rows[index];
+            const uint64_t here = row->of_call ? row->executions : row->kernels;
+            if (pass == 0) {
+                sum_add(&timed, here);
+                continue;
+            }
+            const double part = timed ? (double)count->executions * ((double)here / (double)timed) : 0;
+            const uint64_t placed = whole(part) < left ? whole(part) : left;
+            left -= placed;
+            last = device_of[d];
+            struct operator_row *op = count->use.of_call
+                                          ? operator_of_call(merge, join, &join->signatures[signature], last)
+                                          : operator_at(merge, count->use.id, last, false);
+            sum_add(&op->evidence.executions_all, placed);
+        }
+    if (!left)
+        return;
+    struct operator_row *op = count->use.of_call ? operator_of_call(merge, join, &join->signatures[signature], last)
+                                                 : operator_at(merge, count->use.id, last, false);
+    sum_add(&op->evidence.executions_all, left);
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a && b ? !strcmp(a, b) : a == b;
@@ -368,18 +436,37 @@ static void add_steps(struct session *session, const struct operator_join *join,
             sum_add(&session->devices[device_of[i]].steps[p], join->sequence.steps.steps[p]);
 }
 
+/* Between windows nobody knows whether a device was busy. */
+static void find_partly_timed(struct session *session, const struct operator_join *join, const int *device_of)
+{
+    if (!timing_windows_any_sampled(&join->timing) && timing_windows_count(&join->timing) < 2)
+        return;
+    for (size_t i = 0; i < join->device_count; i++)
+        session->devices[device_of[i]].partly_timed |= join->devices[i].kernels > 0;
+}
+
 void session_merge_add(struct session_merge *merge, struct operator_join *join, bool timed)
 {
     int *device_of = allocate(join->device_count, sizeof *device_of);
     for (size_t i = 0; i < join->device_count; i++)
         device_of[i] = merge_device(merge->session, &join->devices[i]);
     merge_copies(merge->session, join, device_of);
-    merge_kernels(merge, join, device_of);
-    merge_calls(merge, join, device_of, timed);
+    struct execution_book book = execution_book_of(join);
+    struct sampled_rows sampled = sampled_rows_of(join, &book);
+    merge_kernels(merge, join, device_of, &sampled);
+    merge_calls(merge, join, device_of, timed, &sampled);
     merge_launches(merge, join, device_of, timed);
+    for (size_t i = 0; i < book.count; i++)
+        place_executions(merge, join, device_of, &book.counts[i]);
+    graph_shares_add(merge, join, device_of, &sampled);
+    if (sampled.rows)
+        time_evidence_add(&merge->session->coverage.evidence, &sampled.sum);
     merge_failures(merge->session, join);
     sequence_merge_add(merge, join, only_device(join, device_of), device_of);
     add_steps(merge->session, join, device_of);
+    find_partly_timed(merge->session, join, device_of);
+    sampled_rows_free(&sampled);
+    execution_book_free(&book);
     free(device_of);
 }
 
@@ -394,6 +481,7 @@ void session_merge_free(struct session_merge *merge)
     index_map_free(&merge->operator_map);
     index_map_free(&merge->traces);
     sequence_merge_free(&merge->sequences);
+    graph_shares_free(&merge->shares);
     grid_times_free(&merge->grid_times);
     free(merge->operator_name_ids);
     *merge = (struct session_merge){0};

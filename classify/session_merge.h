@@ -4,6 +4,8 @@
 #ifndef CLASSIFY_SESSION_MERGE_H
 #define CLASSIFY_SESSION_MERGE_H
 
+#include "classify/graph_share.h"
+#include "classify/sampled_rows.h"
 #include "classify/sequence_merge.h"
 #include "classify/session.h"
 
@@ -16,10 +18,14 @@ struct session_merge {
     size_t operator_name_capacity;
     struct grid_times grid_times; /* of calls, by number of the operator */
     struct sequence_merge sequences;
+    struct graph_shares shares;
 };
 
 /* Adds what JOIN holds, and takes its intervals. TIMED: this process's kernels could be timed. */
 void session_merge_add(struct session_merge *merge, struct operator_join *join, bool timed);
+
+/* The row of a kernel by its name, or of whatever else KEY stands for; made on first use. */
+size_t session_merge_operator_of_name(struct session_merge *merge, uint64_t key, int device);
 
 /* After the last one, before operators are moved: which kernel's grid each call is judged by. */
 void session_merge_find_grids(struct session_merge *merge);

@@ -140,6 +140,34 @@ static void take_sums(struct session_process *process, const struct operator_joi
     sum_add(&process->stats.records_unknown, join->sums.records_unknown);
 }
 
+static void take_timing(struct session_process *process, struct operator_join *join)
+{
+    const struct graph_replays *replays = &join->replays;
+    struct session_replays *sum = &process->replays;
+    process->lengths = join->lengths;
+    join->lengths = (struct live_lengths){0};
+    for (size_t i = 0; i < replays->graph_count; i++) {
+        const struct graph_replay *graph = &replays->graphs[i];
+        const bool known = graph->live_nodes && !graph->nodes_beyond;
+        sum_add(&sum->graphs, 1);
+        sum_add(&sum->launches, graph->launches);
+        sum_add(&sum->runs, graph->runs);
+        sum_add(&sum->run_ns, graph->run_ns);
+        if (graph->launches || graph->runs || graph->kernels)
+            sum->graphs_unknown += !known;
+        if (!known || !graph->launches)
+            continue;
+        sum_add(&sum->kernels_launched, graph->node_launches);
+        sum_add(&sum->kernels_timed, graph->kernels);
+    }
+}
+
+void session_process_take_windows(struct session_process *process, struct operator_join *join)
+{
+    process->windows = join->timing;
+    join->timing = (struct timing_windows){0};
+}
+
 void session_process_fill(struct session_process *process, struct operator_join *join,
                           const struct trace_reader *reader, uint32_t block_pid, bool still_written)
 {
@@ -159,11 +187,13 @@ void session_process_fill(struct session_process *process, struct operator_join 
     process->named_kernels = count_named_kernels(join);
     process->stats = *trace_reader_stats(reader);
     take_sums(process, join);
+    take_timing(process, join);
     read_notes(process, join);
     hidden_shapes_find(process, join);
     read_slots(process, join, reader);
     find_missing(process, join, reader, still_written);
-    process->timed = process->timing == SESSION_TIMING_ON || process->kernels || join->kernels_invalid ||
+    process->timed = process->timing == SESSION_TIMING_ON || process->kernels || process->replays.runs ||
+                     join->kernels_invalid ||
                      process->counters.kernels_invalid;
 }
 

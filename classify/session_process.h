@@ -13,6 +13,8 @@ struct session_process *session_process_add(struct session *session, const char 
  * is that of its blocks, 0: not known. STILL_WRITTEN: it may run, so counts are ahead of records. */
 void session_process_fill(struct session_process *process, struct operator_join *join,
                           const struct trace_reader *reader, uint32_t block_pid, bool still_written);
+/* What JOIN holds of modes and windows, once it is merged. */
+void session_process_take_windows(struct session_process *process, struct operator_join *join);
 /* Adds to the session's COVERAGE. */
 void session_process_cover(struct session_coverage *coverage, const struct session_process *process,
                            const struct operator_join *join);

@@ -11,6 +11,7 @@
 #include "classify/allocate.h"
 #include "report/format.h"
 #include "report/operator_rows.h"
+#include "report/timing_text.h"
 #include "report/weight_columns.h"
 
 struct column_source column_source_of(const struct session *session)
@@ -22,6 +23,13 @@ struct column_source column_source_of(const struct session *session)
             source.base_ns[i] = (double)session->devices[i].busy.covered_ns;
             source.by_roof = false;
         }
+    for (size_t i = 0; i < session->operator_count; i++) { /* where busy time is not known, that of all kernels */
+        const struct operator_row *op = &session->operators[i];
+        if (op->device < 0 || session->devices[op->device].busy.known || !op->timed || !op->time_ns)
+            continue;
+        source.base_ns[op->device] += (double)op->time_ns;
+        source.by_roof = false;
+    }
     for (size_t i = 0; source.by_roof && i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
         if (op->device >= 0 && op->t_roof_ns > 0)
@@ -213,6 +221,7 @@ static void print_calls(const struct column_source *source, const void *row, cha
 static void print_time(const struct column_source *source, const void *row, char *cell)
 {
     format_duration(cell, value_time(source, row));
+    strcat(cell, timing_text_mark(row));
 }
 
 static void print_mean(const struct column_source *source, const void *row, char *cell)

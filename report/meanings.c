@@ -35,14 +35,16 @@ static void print_above_roof(const struct session *session, const struct operato
 void meanings_print(const struct session *session, const struct operator_rows *rows, FILE *out)
 {
     unsigned flags = 0;
-    bool overhead = false, at_most = false;
+    bool overhead = false, at_most = false, estimated = false, shared = false;
     for (size_t i = 0; i < rows->shown; i++) {
         const struct operator_row *op = rows->rows[i];
         flags |= op->roofline.flags;
         overhead |= op->roofline.bound == BOUND_OVERHEAD;
         at_most |= op->shape_source == TRACE_AT_MOST;
+        estimated |= op->evidence.estimated;
+        shared |= op->evidence.shared_ns > 0 && !op->graph;
     }
-    if (flags || overhead || at_most)
+    if (flags || overhead || at_most || estimated || shared)
         fputc('\n', out);
     if (overhead)
         fputs("overhead: the kernel takes about as long as one that does nothing\n", out);
@@ -53,6 +55,12 @@ void meanings_print(const struct session *session, const struct operator_rows *r
                 print_above_roof(session, rows, out);
             fputc('\n', out);
         }
+    if (estimated)
+        fputs("~: of all executions, estimated from those that were timed in windows drawn at random (--json: interval)\n",
+              out);
+    if (shared)
+        fputs("^: of graphs that were timed as a whole, shared out by the roof model: no measure of single kernels\n",
+              out);
     if (at_most)
         fputs("at_most: only a maximum of the bytes is known, so FLOP/B is the least it can be\n", out);
 }

@@ -55,6 +55,8 @@ static void merge(struct kernel_row *row, const struct operator_row *from)
     sum_add(&into->calls, from->calls);
     sum_add(&into->executions, from->executions);
     sum_add(&into->kernels, from->kernels);
+    into->evidence.estimated |= from->evidence.estimated;
+    into->evidence.shared_ns += from->evidence.shared_ns;
     if (!from->timed || !from->kernels)
         return;
     double roof_ns = from->roofline.roof_fraction * (double)from->time_ns;
@@ -73,6 +75,7 @@ static struct kernel_row kernel_row(const struct operator_row *first)
                                    .role = first->role,
                                    .name = first->name,
                                    .device = first->device,
+                                   .graph = first->graph,
                                    .calls_known = true,
                                    .share = NAN,
                                    .rows_at_ridge = NAN,

@@ -12,6 +12,7 @@
 #include "report/format.h"
 #include "report/label.h"
 #include "report/safe_text.h"
+#include "report/timing_text.h"
 
 static void print_in_flight(const struct session_process *process, FILE *out)
 {
@@ -179,6 +180,7 @@ static void print_process(const struct session *session, const struct session_pr
         safe_text_print(out, process->rank, width - LABEL_WIDTH);
         fputc('\n', out);
     }
+    timing_text_print_process(process, out);
     print_notes(process, out);
     print_unseen(process, out);
     print_in_flight(process, out);

@@ -15,6 +15,7 @@
 #include "report/device_json.h"
 #include "report/json_value.h"
 #include "report/status_name.h"
+#include "report/timing_json.h"
 #include "report/weights_json.h"
 
 enum { SCHEMA = 1 };
@@ -186,6 +187,7 @@ static json_t *coverage_object(const struct session *session)
     json_value_set(object, "unknown_family_time_ns", json_value_real(c->unknown_family_time_ns));
     json_value_set(object, "unknown_family_share", json_value_real(c->unknown_family_share));
     json_value_set(object, "unknown_family_names", unknown_family_names(session));
+    timing_json_set_coverage(object, c);
     return object;
 }
 
@@ -270,6 +272,7 @@ static json_t *process_object(const struct session_process *process)
     json_value_set(object, "shapeless_gemms", json_value_count_if(process->timed, process->shapeless_gemms));
     json_value_set(object, "shapeless_gemm_time_ns",
                    json_value_count_if(process->timed, process->shapeless_gemm_time_ns));
+    timing_json_set_process(object, process);
     json_value_set(object, "in_flight", in_flight_array(process));
     json_value_set(object, "notes", notes_array(process));
     return object;
@@ -376,6 +379,7 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "shape_source", json_value_text(provenance_name(op->shape_source)));
     json_value_set(object, "phase_calls", weights_json_phase_calls(op));
     json_value_set(object, "gain_ns", json_value_real(op->gain_ns));
+    timing_json_set_operator(object, op);
     return object;
 }
 
@@ -463,6 +467,7 @@ bool report_json(const struct session *session, const struct books *books, FILE 
     json_value_set(root, "problems", problems_array(session));
     json_value_set(root, "devices", devices);
     json_value_set(root, "coverage", coverage_object(session));
+    json_value_set(root, "timing", timing_json(session));
     json_value_set(root, "failures", failures_array(session));
     json_value_set(root, "processes", processes);
     json_value_set(root, "operators", operators_array(session));

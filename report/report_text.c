@@ -26,6 +26,7 @@
 #include "report/skinny.h"
 #include "report/status_name.h"
 #include "report/time_text.h"
+#include "report/timing_text.h"
 #include "report/verdict_text.h"
 #include "report/wrapped_text.h"
 
@@ -211,6 +212,7 @@ bool report_text(const struct session *session, const struct view *view, FILE *o
     struct column_source source = column_source_of(session);
     print_simulated(session, view, out);
     print_verdict(session, view, &advice, out);
+    timing_text_print_unknown_graphs(session, out);
     if (view->books)
         print_books(session, view, &advice, out);
     else if (view->skinny)

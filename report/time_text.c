@@ -12,6 +12,7 @@
 #include "report/label.h"
 #include "report/operator_rows.h"
 #include "report/row_names.h"
+#include "report/timing_text.h"
 
 struct part {
     const char *text;
@@ -167,6 +168,7 @@ static void print_unclassified(const struct session *session, FILE *out)
 void time_text_print(const struct session *session, FILE *out)
 {
     print_classes(session, out);
+    timing_text_print_evidence(session, out);
     print_unclassified(session, out);
     print_phases(session, out);
 }

@@ -459,7 +459,7 @@ struct trace_graph_node {
     uint32_t graph_id;           /* of the executable */
     uint8_t owner;               /* enum trace_owner */
     uint8_t retired;             /* 1: the node is no more */
-    uint16_t reserved;
+    uint16_t summed;             /* by a collector, in a file of sums: 1 or 2: its capture is counted there; 2: so is its call, by another node */
     uint64_t launches;           /* of the executable, before this held */
 };
 

@@ -201,7 +201,9 @@ struct trace_sum_graph {
     struct trace_record record;
     uint32_t graph_id;
     uint32_t ended;
-    uint64_t launches, least_launches, realtime_ns; /* of the last GRAPH_LAUNCHES record; the least that any said */
+    uint64_t launches, realtime_ns;             /* of the last GRAPH_LAUNCHES record; */
+    uint64_t least_launches, least_realtime_ns; /* of the first one; UINT64_MAX: there was none */
+    uint64_t made_ns;            /* CLOCK_REALTIME of its first GRAPH_NODE record; 0: not known */
     uint64_t runs, run_ns;       /* GRAPH_RUN records */
     uint32_t device;             /* of those */
     uint32_t nodes_beyond;       /* 1: of more nodes than are kept */
@@ -249,7 +251,7 @@ struct trace_sum_copies {
 
 _Static_assert(sizeof(struct trace_sum_activity) == 32 && sizeof(struct trace_sum_copies) == 64, "1.5");
 _Static_assert(sizeof(struct trace_sum_slices) == 48 && sizeof(struct trace_sum_windows) == 296 &&
-                   sizeof(struct trace_sum_graph) == 72 && sizeof(struct trace_sum_lengths) == 72,
+                   sizeof(struct trace_sum_graph) == 88 && sizeof(struct trace_sum_lengths) == 72,
                "1.5");
 _Static_assert(sizeof(struct trace_sum_process) % 8 == 0 && sizeof(struct trace_sum_calls) % 8 == 0, "sums");
 _Static_assert(sizeof(struct trace_sum_kernels) % 8 == 0 && sizeof(struct trace_sample) % 8 == 0, "sums");

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A node counts for a call from the launch on from which it holds to the one at which another call took it over, so that
+ * executions are exact however often a graph is updated in place. */
+#include "classify/graph_replays.h"
+
+#include <stdlib.h>
+
+#include "classify/allocate.h"
+#include "classify/operator_join.h"
+
+struct graph_replay *graph_replays_graph(struct graph_replays *replays, uint32_t graph_id)
+{
+    if (replays->graph_count >= GRAPHS_MOST && index_map_find(&replays->graph_map, graph_id, 0) == INDEX_MAP_NONE) {
+        sum_add(&replays->beyond, 1);
+        return NULL;
+    }
+    uint32_t *index = index_map_at(&replays->graph_map, graph_id, 0);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)replays->graph_count;
+        replays->graphs =
+            allocate_grow(replays->graphs, replays->graph_count, &replays->graph_capacity, sizeof *replays->graphs);
+        replays->graphs[replays->graph_count++] =
+            (struct graph_replay){.graph_id = graph_id, .least_launches = UINT64_MAX};
+    }
+    return &replays->graphs[*index];
+}
+
+struct replay_count *graph_replays_count(struct graph_replays *replays, struct graph_use use)
+{
+    uint32_t *index = index_map_at(&replays->count_map, use.id, use.of_call);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)replays->count_count;
+        replays->counts =
+            allocate_grow(replays->counts, replays->count_count, &replays->count_capacity, sizeof *replays->counts);
+        replays->counts[replays->count_count++] = (struct replay_count){.use = use};
+    }
+    return &replays->counts[*index];
+}
+
+const struct replay_count *graph_replays_find(const struct graph_replays *replays, struct graph_use use)
+{
+    const uint32_t index = index_map_find(&replays->count_map, use.id, use.of_call);
+    return index == INDEX_MAP_NONE ? NULL : &replays->counts[index];
+}
+
+/* ---- nodes ---- */
+
+static struct graph_use use_of(const struct trace_graph_node *node)
+{
+    const bool of_call = node->owner == TRACE_OWNER_CALL && node->owner_id;
+    return (struct graph_use){of_call, of_call ? node->owner_id : node->name_id};
+}
+
+/* IN_DOUBT: what a pair is taken for that there is no room to remember. */
+static bool is_new(struct index_map *map, uint64_t first, uint64_t second, bool in_doubt)
+{
+    if (map->count >= 2 * GRAPH_NODES_MOST && index_map_find(map, first, second) == INDEX_MAP_NONE)
+        return in_doubt;
+    uint32_t *seen = index_map_at(map, first, second);
+    const bool fresh = *seen == INDEX_MAP_NONE;
+    *seen = 0;
+    return fresh;
+}
+
+/* A call that was captured executes nothing itself. What was captured is captured once, however many graphs hold it. */
+static void count_captured(struct graph_replays *replays, const struct graph_node *node, bool is_counted)
+{
+    const bool of_record = node->owner == TRACE_OWNER_CALL || node->owner == TRACE_OWNER_LAUNCH;
+    if (node->call_id && of_record && is_new(&replays->call_map, node->call_id, 0, false) &&
+        !is_counted)
+        time_slices_add(&graph_replays_count(replays, node->use)->slices, node->realtime_ns,
+                        (struct trace_slice){.timed = 1});
+}
+
+static uint64_t graph_key(const struct graph_replays *replays, const struct graph_node *node)
+{
+    return (uint64_t)replays->graphs[node->graph].graph_id << 1 | 1;
+}
+
+/* A call's second kernel is no second execution; kernels by name are counted one by one. */
+static bool leads(struct graph_replays *replays, const struct graph_node *node)
+{
+    return !node->use.of_call || !node->call_id ||
+           is_new(&replays->call_map, node->call_id, graph_key(replays, node), true);
+}
+
+/* NODE held from its launch on to launch UNTIL of its graph. */
+static void count_until(struct graph_replays *replays, const struct graph_node *node, uint64_t until, uint64_t until_ns)
+{
+    if (!node->retired && node->leads && until > node->launches)
+        time_slices_spread(&graph_replays_count(replays, node->use)->slices, node->realtime_ns, until_ns,
+                           until - node->launches);
+}
+
+static struct graph_node node_of(const struct trace_graph_node *from, uint32_t graph, uint64_t realtime_ns)
+{
+    return (struct graph_node){
+        .graph = graph,
+        .graph_node_id = from->graph_node_id,
+        .use = use_of(from),
+        .owner_id = from->owner_id,
+        .call_id = from->call_id,
+        .name_id = from->name_id,
+        .owner = from->owner,
+        .retired = from->retired,
+        .realtime_ns = realtime_ns,
+        .launches = from->launches,
+    };
+}
+
+/* Whichever of two was read first: the later one ends the earlier one. */
+static void replace(struct graph_replays *replays, struct graph_node *known, struct graph_node *node)
+{
+    const bool is_later = node->launches > known->launches ||
+                          (node->launches == known->launches && node->realtime_ns >= known->realtime_ns);
+    if (is_later) {
+        count_until(replays, known, node->launches, node->realtime_ns);
+        *known = *node;
+    } else {
+        count_until(replays, node, known->launches, known->realtime_ns);
+    }
+}
+
+void graph_replays_add_node(struct graph_replays *replays, const struct trace_graph_node *from, uint64_t realtime_ns)
+{
+    struct graph_replay *graph = graph_replays_graph(replays, from->graph_id);
+    if (!graph)
+        return;
+    struct graph_node node = node_of(from, (uint32_t)(graph - replays->graphs), realtime_ns);
+    if (replays->node_count >= GRAPH_NODES_MOST &&
+        index_map_find(&replays->node_map, node.graph_node_id, from->graph_id) == INDEX_MAP_NONE) {
+        graph->nodes_beyond = true;
+        sum_add(&replays->beyond, 1);
+        return;
+    }
+    if (!graph->made_ns || (realtime_ns && realtime_ns < graph->made_ns))
+        graph->made_ns = realtime_ns;
+    if (!node.retired) {
+        node.leads = leads(replays, &node) && from->summed != NODE_FOLLOWS;
+        count_captured(replays, &node, from->summed);
+    }
+    uint32_t *index = index_map_at(&replays->node_map, node.graph_node_id, from->graph_id);
+    if (*index != INDEX_MAP_NONE) {
+        replace(replays, &replays->nodes[*index], &node);
+        return;
+    }
+    *index = (uint32_t)replays->node_count;
+    replays->nodes =
+        allocate_grow(replays->nodes, replays->node_count, &replays->node_capacity, sizeof *replays->nodes);
+    replays->nodes[replays->node_count++] = node;
+}
+
+/* ---- launches and runs ---- */
+
+/* Between records that were read in whatever order, launches are spread over the time between; those before the first one
+ * wait for graph_replays_end(). */
+void graph_replays_add_launches(struct graph_replays *replays, const struct trace_graph_launches *launches)
+{
+    struct graph_replay *graph = graph_replays_graph(replays, launches->graph_id);
+    if (!graph)
+        return;
+    const uint64_t at_ns = launches->realtime_ns <= INT64_MAX ? launches->realtime_ns : 0;
+    const uint64_t count = launches->launches <= INT64_MAX ? launches->launches : INT64_MAX;
+    graph->ended |= launches->ended == 1;
+    if (graph->least_launches == UINT64_MAX) {
+        graph->launches = graph->least_launches = count;
+        graph->realtime_ns = graph->least_realtime_ns = at_ns;
+    } else if (count < graph->least_launches) {
+        time_slices_spread(&graph->slices, at_ns, graph->least_realtime_ns, graph->least_launches - count);
+        graph->least_launches = count;
+        graph->least_realtime_ns = at_ns;
+    } else if (count >= graph->launches) {
+        time_slices_spread(&graph->slices, graph->realtime_ns, at_ns, count - graph->launches);
+        graph->launches = count;
+        graph->realtime_ns = at_ns;
+    }
+}
+
+void graph_replays_add_run(struct graph_replays *replays, const struct trace_graph_run *run)
+{
+    struct graph_replay *graph = graph_replays_graph(replays, run->graph_id);
+    if (!graph)
+        return;
+    const uint64_t time_ns = run->end_ns - run->start_ns;
+    sum_add(&graph->runs, 1);
+    sum_add(&graph->run_ns, time_ns);
+    graph->device = run->device;
+    time_slices_add(&graph->slices, run->start_ns, (struct trace_slice){.timed = 1, .time_ns = time_ns});
+}
+
+void graph_replays_add_kernel(struct graph_replays *replays, uint32_t graph_id)
+{
+    struct graph_replay *graph = graph_replays_graph(replays, graph_id);
+    if (graph)
+        sum_add(&graph->kernels, 1);
+}
+
+/* ---- after the last record ---- */
+
+/* FROM is where what is left begins, where earlier records are gone. */
+static void count_live(struct graph_replays *replays, const struct graph_node *node, uint64_t from)
+{
+    struct graph_replay *graph = &replays->graphs[node->graph];
+    graph->live_nodes++;
+    if (graph->launches <= from)
+        return;
+    const uint64_t executions = graph->launches - from;
+    sum_add(&graph->node_launches, executions);
+    if (node->leads)
+        time_slices_add_part(&graph_replays_count(replays, node->use)->slices, &graph->slices, executions,
+                             graph->launches);
+}
+
+void graph_replays_end(struct graph_replays *replays, bool rotated)
+{
+    for (size_t i = 0; i < replays->graph_count; i++) {
+        struct graph_replay *graph = &replays->graphs[i];
+        if (graph->least_launches != UINT64_MAX && !rotated)
+            time_slices_spread(&graph->slices, graph->made_ns, graph->least_realtime_ns, graph->least_launches);
+    }
+    for (size_t i = 0; i < replays->node_count; i++) {
+        const struct graph_node *node = &replays->nodes[i];
+        const struct graph_replay *graph = &replays->graphs[node->graph];
+        const bool begins_later = rotated && graph->least_launches != UINT64_MAX;
+        if (!node->retired)
+            count_live(replays, node,
+                       begins_later && node->launches < graph->least_launches ? graph->least_launches : node->launches);
+    }
+}
+
+void graph_replays_free(struct graph_replays *replays)
+{
+    for (size_t i = 0; i < replays->graph_count; i++)
+        time_slices_free(&replays->graphs[i].slices);
+    for (size_t i = 0; i < replays->count_count; i++)
+        time_slices_free(&replays->counts[i].slices);
+    free(replays->graphs);
+    free(replays->nodes);
+    free(replays->counts);
+    index_map_free(&replays->graph_map);
+    index_map_free(&replays->node_map);
+    index_map_free(&replays->call_map);
+    index_map_free(&replays->count_map);
+    *replays = (struct graph_replays){0};
+}

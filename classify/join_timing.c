@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One handler for each record. What a stranger's record claims is checked here, as in operator_join.c. */
+#include "classify/join_timing.h"
+
+/* A launch of a whole graph is work of the device like a kernel. */
+static void add_graph_run(struct operator_join *join, const struct trace_graph_run *run)
+{
+    struct joined_device *device = operator_join_times_are_possible(run->start_ns, run->end_ns)
+                                       ? operator_join_device(join, run->device)
+                                       : NULL;
+    if (!device) {
+        join->kernels_invalid++;
+        return;
+    }
+    interval_set_add(device->busy, run->start_ns, run->end_ns);
+    device->kernels++;
+    sum_add(&device->kernel_ns, run->end_ns - run->start_ns);
+    graph_replays_add_run(&join->replays, run);
+}
+
+void join_timing_add(struct operator_join *join, const struct trace_item *item)
+{
+    const void *record = item->record;
+    switch (item->record->type) {
+    case TRACE_RECORD_TIMING:
+        timing_windows_add(&join->timing, item,
+                           operator_join_realtime(item->block, ((const struct trace_timing *)record)->ticks));
+        break;
+    case TRACE_RECORD_WINDOW:
+        timing_windows_add(&join->timing, item,
+                           operator_join_realtime(item->block, ((const struct trace_window *)record)->ticks));
+        break;
+    case TRACE_RECORD_OVERHEAD:
+        timing_windows_add(&join->timing, item,
+                           operator_join_realtime(item->block, ((const struct trace_overhead *)record)->ticks));
+        break;
+    case TRACE_RECORD_GRAPH_RUN:
+        add_graph_run(join, record);
+        break;
+    case TRACE_RECORD_GRAPH_NODE:
+        graph_replays_add_node(&join->replays, record,
+                               operator_join_realtime(item->block, ((const struct trace_graph_node *)record)->ticks));
+        break;
+    case TRACE_RECORD_GRAPH_LAUNCHES:
+        graph_replays_add_launches(&join->replays, record);
+        break;
+    case TRACE_RECORD_LENGTHS:
+        live_lengths_add(&join->lengths, record);
+        break;
+    default:
+        break;
+    }
+}
+
+void join_timing_end(struct operator_join *join)
+{
+    timing_windows_end(&join->timing, join->end_realtime_ns);
+    graph_replays_end(&join->replays, join->rotated.blocks > 0);
+}
