@@ -10,7 +10,8 @@ enum {
     POOL_BITS = 4,
     GENERATION_BITS = 15, /* and a bit that keeps a ticket from being 0 */
     TAKE_TRIES = 4,
-    HOLD_TRIES = 500, /* of 100 us */
+    HOLD_TRIES = 500,    /* of 100 us */
+    COLLECT_TRIES = 200, /* the same */
 };
 _Static_assert(EVENT_PAIRS_MOST == 1 << SLOT_BITS && EVENT_POOLS == 1 << POOL_BITS, "tickets");
 
@@ -156,8 +157,35 @@ static bool is_meant(const struct event_pool *pool, const void *context, int dev
            (device < 0 || pool->device == (uint32_t)device);
 }
 
+static bool has_ended_pairs(const struct event_pool *pool)
+{
+    const struct event_pair *pairs = atomic_load(&pool->pairs);
+    uint32_t made = atomic_load(&pool->pairs_made);
+    for (uint32_t i = 0; i < made; i++)
+        if (atomic_load_explicit(&pairs[i].state, memory_order_relaxed) == EVENT_PAIR_ENDED)
+            return true;
+    return false;
+}
+
+static bool waits_for_thread(const void *context, int device)
+{
+    for (unsigned i = 0; i < EVENT_POOLS; i++)
+        if (state_of(&event_pools[i]) == EVENT_POOL_READY && is_meant(&event_pools[i], context, device) &&
+            has_ended_pairs(&event_pools[i]))
+            return true;
+    return false;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
 uint32_t event_pools_hold(void *context, int device)
 {
+    /* Programs wait for their work before they end a context: the thread's next look finds all of it through. */
+    for (unsigned i = 0; i < COLLECT_TRIES && waits_for_thread(context, device); i++)
+        nap();
     uint32_t held = 0;
     for (unsigned i = 0; i < EVENT_POOLS; i++) {
         struct event_pool *pool = &event_pools[i];
@@ -172,7 +200,7 @@ uint32_t event_pools_hold(void *context, int device)
         struct event_pool *where = atomic_load(&entered);
         if (!where || !is_meant(where, context, device))
             break;
-        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        nap();
     }
     return held;
 }
@@ -202,16 +230,18 @@ void event_pools_leave(const struct cuda_driver *driver)
     atomic_store(&entered, NULL);
 }
 
-static void empty(struct event_pool *pool)
+static uint32_t empty(struct event_pool *pool)
 {
     struct event_pair *pairs = atomic_load(&pool->pairs);
     uint32_t made = atomic_exchange(&pool->pairs_made, 0);
+    uint32_t lost = 0;
     for (uint32_t i = 0; i < made; i++)
-        atomic_store(&pairs[i].state, EVENT_PAIR_FREE);
+        lost += atomic_exchange(&pairs[i].state, EVENT_PAIR_FREE) == EVENT_PAIR_ENDED;
     atomic_fetch_add(&pool->generation, 1); /* tickets of before lead nowhere */
     atomic_store(&pool->context, NULL);
     atomic_store(&pool->wanted, 0);
     atomic_store_explicit(&pool->state, EVENT_POOL_NONE, memory_order_release);
+    return lost;
 }
 
 static void grow(const struct cuda_driver *driver, struct event_pool *pool)
@@ -224,13 +254,15 @@ static void grow(const struct cuda_driver *driver, struct event_pool *pool)
     event_pools_leave(driver);
 }
 
-void event_pools_tend(const struct cuda_driver *driver)
+uint32_t event_pools_tend(const struct cuda_driver *driver)
 {
+    uint32_t lost = 0;
     for (unsigned i = 0; i < EVENT_POOLS; i++) {
         uint32_t state = state_of(&event_pools[i]);
         if (state == EVENT_POOL_READY)
             grow(driver, &event_pools[i]);
         else if (state == EVENT_POOL_ENDED)
-            empty(&event_pools[i]);
+            lost += empty(&event_pools[i]);
     }
+    return lost;
 }

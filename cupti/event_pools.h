@@ -74,15 +74,15 @@ struct event_pair *event_pools_of(uint32_t ticket);
 
 /* ---- who ends a context; any thread, before and after the real call ---- */
 
-/* CONTEXT NULL: whichever; DEVICE -1: on whichever. The pools that are out of use from here on, a bit each; the thread is outside of the driver
- * when it returns, or did not leave it in time. */
+/* CONTEXT NULL: whichever; DEVICE -1: on whichever. The pools that are out of use from here on, a bit each; the thread has
+ * had 20 ms to collect what is through, and is outside of the driver or did not leave it in 50 ms. */
 uint32_t event_pools_hold(void *context, int device);
 void event_pools_release(uint32_t held, bool ended);
 
 /* ---- the thread ---- */
 
-/* Makes more pairs where they are wanted, empties what ended. */
-void event_pools_tend(const struct cuda_driver *driver);
+/* Makes more pairs where they are wanted, empties what ended. How many ended calls went with their context. */
+uint32_t event_pools_tend(const struct cuda_driver *driver);
 
 /* Whether POOL may be used now: then its context is current until event_pools_leave(). */
 bool event_pools_enter(const struct cuda_driver *driver, struct event_pool *pool);

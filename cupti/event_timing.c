@@ -64,9 +64,9 @@ void event_timing_stop(void)
 
 /* ---- call path ---- */
 
-static void count_missed(void)
+static void count_missed(uint64_t calls)
 {
-    __atomic_fetch_add(&trace_writer_counters()->calls_without_events, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&trace_writer_counters()->calls_without_events, calls, __ATOMIC_RELAXED);
 }
 
 enum captures { CAPTURES_NO, CAPTURES_YES, CAPTURES_UNKNOWN };
@@ -105,7 +105,7 @@ uint32_t event_timing_before(void *stream)
     enum captures capturing = stream == EVENT_TIMING_NO_STREAM ? CAPTURES_UNKNOWN : captures(driver, stream);
     uint32_t ticket = capturing == CAPTURES_NO ? begin(driver, stream) : 0;
     if (!ticket && capturing != CAPTURES_YES)
-        count_missed();
+        count_missed(1);
     errno = errno_before;
     return ticket;
 }
@@ -118,7 +118,7 @@ static bool end(struct event_pair *pair, bool succeeded)
         driver->cuEventRecord(pair->end, pair->stream) == 0)
         return true;
     if (succeeded)
-        count_missed();
+        count_missed(1);
     atomic_store_explicit(&pair->state, EVENT_PAIR_FREE, memory_order_release);
     return false;
 }
@@ -137,15 +137,12 @@ void event_timing_after(uint32_t ticket, uint64_t call_id, enum trace_owner owne
     errno = errno_before;
 }
 
-void event_timing_after_graph(uint32_t ticket, void *executable, bool succeeded)
+void event_timing_after_graph(uint32_t ticket, uint32_t graph_id, bool succeeded)
 {
     int errno_before = errno;
     struct event_pair *pair = event_pools_of(ticket);
     if (pair && end(pair, succeeded)) {
-        unsigned id = 0;
-        const struct cuda_driver *driver = driver_now();
-        bool known = driver->cuGraphExecGetId && driver->cuGraphExecGetId(executable, &id) == 0;
-        pair->graph_id = known ? id : 0;
+        pair->graph_id = graph_id;
         pair->is_graph = 1;
         atomic_store_explicit(&pair->state, EVENT_PAIR_ENDED, memory_order_release);
     }
@@ -296,7 +293,7 @@ static bool settle(const struct cuda_driver *driver, struct event_pool *pool, st
     struct span span = {.start_ns = add_signed(pool->anchor_ns, after_anchor)};
     span.end_ns = add_signed(span.start_ns, took);
     if (!timed)
-        count_missed();
+        count_missed(1);
     else if (!write_span(pool, pair, span)) {
         *waits = true;
         return true;
@@ -349,7 +346,7 @@ bool event_timing_tend(void)
     if (!event_timing_is_started() || driver->cuThreadExchangeStreamCaptureMode(&mode) != 0)
         return false;
     bool waits = false;
-    event_pools_tend(driver);
+    count_missed(event_pools_tend(driver));
     for (unsigned i = 0; i < EVENT_POOLS; i++)
         waits |= tend_pool(driver, &event_pools[i]);
     driver->cuThreadExchangeStreamCaptureMode(&mode);
@@ -375,6 +372,5 @@ void event_timing_last_tend(void)
     for (unsigned i = 0; event_timing_tend() && i < LAST_POLLS; i++)
         nanosleep(&(struct timespec){.tv_nsec = (long)ms}, NULL);
     event_timing_stop();
-    uint64_t lost = count_ended();
-    __atomic_fetch_add(&trace_writer_counters()->calls_without_events, lost, __ATOMIC_RELAXED);
+    count_missed(count_ended());
 }

@@ -38,8 +38,8 @@ uint32_t event_timing_before(void *stream);
 /* After it. OWNER as in kernel_timing_call_end(); TRACE_OWNER_NONE: it failed, or never came back. */
 void event_timing_after(uint32_t ticket, uint64_t call_id, enum trace_owner owner, uint64_t owner_id);
 
-/* The same of a launch of EXECUTABLE, a CUgraphExec: the graph as a whole. */
-void event_timing_after_graph(uint32_t ticket, void *executable, bool succeeded);
+/* The same of a launch of an executable graph, as a whole; GRAPH_ID as in struct trace_graph_launches, 0: not known. */
+void event_timing_after_graph(uint32_t ticket, uint32_t graph_id, bool succeeded);
 
 /* ---- the timing's thread ---- */
 
