@@ -39,12 +39,11 @@ static bool put_head(const char *folder, const char *name)
 bool timing_control_make(const char *folder)
 {
     char draft[64], from[4096], to[4096];
-    struct stat found;
     if (snprintf(to, sizeof to, "%s/" TIMING_CONTROL_FILE, folder) >= (int)sizeof to) {
         errno = ENAMETOOLONG;
         return false;
     }
-    if (lstat(to, &found) == 0)
+    if (access(to, F_OK) == 0)
         return true;
     snprintf(draft, sizeof draft, TIMING_CONTROL_FILE ".%d.%llx.part", (int)getpid(),
              (unsigned long long)clock_monotonic_ns());

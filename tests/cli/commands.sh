@@ -4,7 +4,7 @@
 tests=$(cd "$(dirname "$0")/.." && pwd)
 . "$(dirname "$0")/common.sh"
 
-expected="record report collect predict calibrate doctor gpus kernels help version"
+expected="record report collect ctl predict calibrate doctor gpus kernels help version"
 expect "commands" "$expected" "$("$ROOFTAP" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | paste -sd' ')"
 for command in $expected; do
     "$ROOFTAP" help "$command" >by_help || fail "help $command"
@@ -12,7 +12,7 @@ for command in $expected; do
     cmp -s by_help by_option || fail "'help $command' and '$command --help' differ"
     grep -q "^usage: rooftap $command" by_help || fail "'help $command' has no usage line"
 done
-for option in output simulate simulate-cuda sim-option timing audit ring aggregate max-size no-clocks strict redact-args quiet; do
+for option in output simulate simulate-cuda sim-option timing delay duration sample-budget audit ring aggregate max-size no-clocks strict redact-args quiet; do
     "$ROOFTAP" help record | grep -q -- "--$option" || fail "help record does not explain --$option"
 done
 for variable in $(sed -n 's/^#define SETTING_.*"\(ROOFTAP_[A-Z_]*\)"$/\1/p' "$tests/../preload/settings.h"); do
@@ -20,6 +20,9 @@ for variable in $(sed -n 's/^#define SETTING_.*"\(ROOFTAP_[A-Z_]*\)"$/\1/p' "$te
 done
 for option in config gpu batch prompt context chunk weights kv dtype tp fused checkpoint json; do
     "$ROOFTAP" help predict | grep -q -- "--$option" || fail "help predict does not explain --$option"
+done
+for action in start stop mark status; do
+    "$ROOFTAP" help ctl | grep -q "^  $action " || fail "help ctl does not explain $action"
 done
 for option in json all; do
     "$ROOFTAP" help report | grep -q -- "--$option" || fail "help report does not explain --$option"

@@ -21,7 +21,24 @@ expect_usage_error "did you mean rtx4090?" record --simulate rtx4090ti -- touch 
 expect_usage_error "did you mean rtxa6000?" record --simulate rtxa600 -- touch started
 expect_usage_error "called 'a'; 'rooftap gpus' lists all" record --simulate a -- touch started
 expect_usage_error "called '+'; 'rooftap gpus' lists all" record --simulate + -- touch started
-expect_usage_error "on|off" record --timing maybe -- touch started
+expect_usage_error "auto|node|graph|sampled|events|off" record --timing maybe -- touch started
+for time in 5x -1s 1.0001s 1e3 " 5" 99999999h .; do
+    expect_usage_error "--delay is '$time'; it takes a time" record --delay "$time" -- touch started
+    expect_usage_error "--duration is '$time'; it takes a time" record --duration "$time" -- touch started
+done
+expect_usage_error "more than 0" record --duration 0 -- touch started
+for percent in 0 101 -1 0.00001 5%% x; do
+    expect_usage_error "--sample-budget is '$percent'; it takes percent" record --sample-budget "$percent" -- touch started
+done
+expect_usage_error "needs --timing sampled or auto, not node" record --timing node --sample-budget 1 -- touch started
+expect_usage_error "--delay needs timing" record --timing off --delay 5 -- touch started
+expect_usage_error "nothing to do; rooftap ctl start|stop" ctl
+expect_usage_error "'begin' is no action" ctl begin 1
+expect_usage_error "expected rooftap ctl start PID|DIR" ctl start
+expect_usage_error "expected rooftap ctl mark NAME PID|DIR" ctl mark 1
+expect_usage_error "expected rooftap ctl stop PID|DIR" ctl stop 1 2
+expect_usage_error "1 to 96 bytes" ctl mark "" 1
+expect_usage_error "no process id" ctl stop 99999999999
 expect_usage_error "no command" record
 expect_usage_error "no command" record -q --
 expect_usage_error "rooftap gpus" record --simulate no-such-gpu -- touch started
