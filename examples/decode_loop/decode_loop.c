@@ -5,6 +5,7 @@
  * their own as in a model: each layer begins a little behind the one before. */
 #include "model_config.h"
 #include "multiplier.h"
+#include "step_graph.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ELEMENT_BYTES 2   /* bf16 */
@@ -20,16 +22,19 @@
 struct settings {
     const char *config_path;
     int batch, steps, layers; /* layers 0: as many as the model has */
-    bool no_bias;
+    bool no_bias, graph, times;
 };
 
 static const char usage[] =
-    "usage: decode_loop [--config FILE] [--batch N] [--steps N] [--layers N] [--no-bias]\n"
+    "usage: decode_loop [--config FILE] [--batch N] [--steps N] [--layers N] [--no-bias] [--graph]\n"
+    "                   [--times]\n"
     "  --config FILE  config.json of a Llama- or Qwen-like model (default: qwen2.5-7b.json beside the program)\n"
     "  --batch N      sequences decoded together, one token each (default 256)\n"
     "  --steps N      decode steps (default 1)\n"
     "  --layers N     at most so many layers a step (default: all)\n"
-    "  --no-bias      multiply q, k and v without their biases\n";
+    "  --no-bias      multiply q, k and v without their biases\n"
+    "  --graph        capture the second step into a CUDA graph, and replay it from then on\n"
+    "  --times        print how long each step took on the CPU's clock, its end on the GPU included\n";
 
 static bool read_count(const char *option, const char *text, int *value)
 {
@@ -53,6 +58,8 @@ static int read_options(int argc, char **argv, struct settings *settings)
         {"steps", required_argument, NULL, 's'},
         {"layers", required_argument, NULL, 'l'},
         {"no-bias", no_argument, NULL, 'n'},
+        {"graph", no_argument, NULL, 'g'},
+        {"times", no_argument, NULL, 't'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -74,6 +81,12 @@ static int read_options(int argc, char **argv, struct settings *settings)
             break;
         case 'n':
             settings->no_bias = true;
+            break;
+        case 'g':
+            settings->graph = true;
+            break;
+        case 't':
+            settings->times = true;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -203,7 +216,7 @@ static bool multiply(struct multiplier *multiplier, const struct model *model, c
     return multiplier_run(multiplier, weight, input, model->output, batch, shape->outputs, shape->inputs);
 }
 
-static bool decode_step(struct multiplier *multiplier, const struct model *model, int layers, int batch)
+static bool ask_for_step(struct multiplier *multiplier, const struct model *model, int layers, int batch)
 {
     const char *first = model->weights;
     for (int layer = 0; layer < layers; layer++, first += LAYER_SHIFT) {
@@ -214,8 +227,51 @@ static bool decode_step(struct multiplier *multiplier, const struct model *model
             weight += weight_bytes(&model->layer[i]);
         }
     }
-    return multiply(multiplier, model, &model->head, first, batch) &&
-           multiplier_cuda_ok(cudaStreamSynchronize(multiplier->stream), "cudaStreamSynchronize");
+    return multiply(multiplier, model, &model->head, first, batch);
+}
+
+static bool capture_step(struct step_graph *graph, struct multiplier *multiplier, const struct model *model, int layers,
+                         int batch)
+{
+    if (!step_graph_begin(multiplier->stream))
+        return false;
+    const bool asked = ask_for_step(multiplier, model, layers, batch);
+    return step_graph_end(graph, multiplier->stream) && asked; /* ended in any case: the stream is to be of use again */
+}
+
+/* The first step is never captured: libraries set themselves up in it. */
+static bool decode_step(const struct settings *settings, int step, struct step_graph *graph,
+                        struct multiplier *multiplier, const struct model *model, int layers)
+{
+    bool good = true;
+    const bool replays = settings->graph && step > 0;
+    if (replays && !graph->executable)
+        good = capture_step(graph, multiplier, model, layers, settings->batch);
+    if (good)
+        good = replays ? step_graph_launch(graph, multiplier->stream)
+                       : ask_for_step(multiplier, model, layers, settings->batch);
+    return good && multiplier_cuda_ok(cudaStreamSynchronize(multiplier->stream), "cudaStreamSynchronize");
+}
+
+static long long monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static bool decode(const struct settings *settings, struct multiplier *multiplier, const struct model *model,
+                   int layers)
+{
+    struct step_graph graph = {0};
+    bool good = true;
+    for (int step = 0; good && step < settings->steps; step++) {
+        const long long start_ns = monotonic_ns();
+        good = decode_step(settings, step, &graph, multiplier, model, layers);
+        if (settings->times)
+            printf("step_ns %lld\n", monotonic_ns() - start_ns);
+    }
+    return step_graph_close(&graph) && good;
 }
 
 static bool run(const struct settings *settings, const struct model_config *config)
@@ -225,8 +281,7 @@ static bool run(const struct settings *settings, const struct model_config *conf
     const int layers = settings->layers && settings->layers < config->layers ? settings->layers : config->layers;
     model_shapes(config, &model);
     bool good = model_allocate(&model, settings->batch, layers) && multiplier_open(&multiplier);
-    for (int step = 0; good && step < settings->steps; step++)
-        good = decode_step(&multiplier, &model, layers, settings->batch);
+    good = good && decode(settings, &multiplier, &model, layers);
     good = multiplier_close(&multiplier) && good;
     good = model_free(&model) && good;
     if (good)

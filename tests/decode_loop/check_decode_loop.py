@@ -80,6 +80,20 @@ def compare(name, config_path, arguments, batch, steps, layers, bias, folder):
     return wanted
 
 
+def check_replays(folder):
+    """One step as it is, one captured, which only is asked for, and replays of that one."""
+    steps, layers = 6, 2
+    status, output, errors, lines = run(["--graph", "--times", "--steps", str(steps), "--layers", str(layers)], folder)
+    expect(f"replays: exit status ({errors.strip()})", status, 0)
+    wanted = expected_calls(json.loads(pathlib.Path(CONFIG).read_text()), 256, 2, layers, True)
+    expect("replays: calls", ledger_calls(lines), wanted)
+    kernels = [line for line in lines if line["type"] == "kernel"]
+    a_step = sum(wanted.values()) // 2
+    expect("replays: kernels", len(kernels), steps * a_step)
+    expect("replays: kernels of graphs", sum(line["graph"] != 0 for line in kernels), (steps - 1) * a_step)
+    expect("replays: times", [line.split()[0] for line in output.splitlines()], ["step_ns"] * steps + ["decode_loop:"])
+
+
 def intensities(calls):
     """Shown intensity by (M, N, K) as a user reads them, one digit."""
     return {(n, m, k): f"{flops / moved:.1f}" for (_, m, n, k, flops, moved) in calls}
@@ -141,6 +155,7 @@ def main():
                                     "vocab_size": 1000}))
         compare("head_dim of its own", tiny, ["--config", str(tiny), "--batch", "5", "--layers", "99"], 5, 1, 3, False,
                 folder)
+        check_replays(folder)
         bad_inputs(folder)
         failing_calls(folder)
     for failure in failures[:20]:
