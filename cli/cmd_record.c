@@ -317,9 +317,9 @@ static int record(const struct record_options *options, char **argv)
 {
     struct recording recording = {
         .options = options, .argv = argv, .sampler = {.gate = -1}, .collecting = {.collector = {.gate = -1}}};
-    if (!check_settings() || !timing_options_check(&options->timing, COMMAND) || !collecting_check(options->ring, COMMAND) ||
-        !record_sink_check(&options->sink, options->ring, COMMAND) || !find_gpu(&recording) ||
-        !session_folder_open(&recording.session, options->folder, COMMAND))
+    if (!check_settings() || !timing_options_check(&options->timing, COMMAND) ||
+        !collecting_check(options->ring, COMMAND) || !record_sink_check(&options->sink, options->ring, COMMAND) ||
+        !find_gpu(&recording) || !session_folder_open(&recording.session, options->folder, COMMAND))
         return EXIT_USAGE;
     if (!prepare(&recording)) {
         collecting_cancel(&recording.collecting);

@@ -135,6 +135,17 @@ class Windows(Case):
         first, last = self.windows(session)[:2]
         self.assertGreaterEqual(last["realtime_ns"] - first["realtime_ns"], 300e6)
 
+    def test_events_have_windows(self):
+        steps = self.begun(["--timing", "events", "--delay", "ctl"])
+        steps.do("eager 2")
+        self.assertIn("kernels are timed, mode events", ctl("start", steps.pid()).out)
+        steps.do("eager 3")
+        self.assertIn("kernels are not timed now", ctl("stop", steps.pid()).out)
+        steps.do("eager 4")
+        session = self.ended(steps)
+        self.assertEqual(self.timed_shapes(session), self.shapes_times(3))
+        self.assertEqual([(w["what"], w["why"]) for w in self.windows(session)], [(OPEN, CONTROL), (CLOSE, CONTROL)])
+
     # ---- marks ----
 
     def test_marks(self):

@@ -164,12 +164,13 @@ static void print_texts(const struct trace_item *item, const char *kind, uint64_
 
 static void print_overhead(const struct trace_overhead *o)
 {
-    printf("{\"record\":\"overhead\",\"ticks\":%" PRIu64 ",\"wall_ns\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"calls_ns\":%" PRIu64
-           ",\"callbacks\":%" PRIu64 ",\"callbacks_ns\":%" PRIu64 ",\"records\":%" PRIu64 ",\"records_ns\":%" PRIu64
-           ",\"calls_all\":%" PRIu64 ",\"callbacks_all\":%" PRIu64 ",\"buffers\":%" PRIu64 ",\"buffer_bytes\":%" PRIu64
-           ",\"helper_cpu_ns\":%" PRIu64 ",\"timing_cpu_ns\":%" PRIu64 ",\"level\":%" PRIu64 "}\n",
-           o->ticks, o->wall_ns, o->calls, o->calls_ns, o->callbacks, o->callbacks_ns, o->records, o->records_ns, o->calls_all,
-           o->callbacks_all, o->buffers, o->buffer_bytes, o->helper_cpu_ns, o->timing_cpu_ns, o->level);
+    printf("{\"record\":\"overhead\",\"ticks\":%" PRIu64 ",\"wall_ns\":%" PRIu64 ",\"calls\":%" PRIu64
+           ",\"calls_ns\":%" PRIu64 ",\"callbacks\":%" PRIu64 ",\"callbacks_ns\":%" PRIu64 ",\"records\":%" PRIu64
+           ",\"records_ns\":%" PRIu64 ",\"calls_all\":%" PRIu64 ",\"callbacks_all\":%" PRIu64 ",\"buffers\":%" PRIu64
+           ",\"buffer_bytes\":%" PRIu64 ",\"helper_cpu_ns\":%" PRIu64 ",\"timing_cpu_ns\":%" PRIu64
+           ",\"level\":%" PRIu64 "}\n",
+           o->ticks, o->wall_ns, o->calls, o->calls_ns, o->callbacks, o->callbacks_ns, o->records, o->records_ns,
+           o->calls_all, o->callbacks_all, o->buffers, o->buffer_bytes, o->helper_cpu_ns, o->timing_cpu_ns, o->level);
 }
 
 static void print_window(const struct trace_item *item)
