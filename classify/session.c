@@ -53,6 +53,7 @@ static const struct {
     [TRACE_NOTE_RING]       = {"ring",       false},
     [TRACE_NOTE_RANK]       = {"rank",       false}, /* said with the process */
     [TRACE_NOTE_PROFILER]   = {"profiler",   true},
+    [TRACE_NOTE_NO_RECORDS] = {"no_records", true},
 };
 /* clang-format on */
 

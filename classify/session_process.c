@@ -242,6 +242,7 @@ void session_process_cover(struct session_coverage *coverage, const struct sessi
     coverage->kernels_unjoined += process->counters.kernels_unjoined;
     coverage->records_dropped += process->records_dropped;
     coverage->buffers_lost += process->counters.buffers_lost;
+    coverage->records_foreign += process->counters.records_unknown;
     coverage->records_damaged += process->stats.records_damaged;
     coverage->records_unknown += process->stats.records_unknown;
     coverage->blocks_damaged += process->stats.blocks_damaged;

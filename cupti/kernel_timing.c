@@ -22,6 +22,7 @@
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
 #include "cupti/other_clients.h"
+#include "cupti/record_silence.h"
 #include "cupti/timed_kinds.h"
 #include "cupti/timing_mode.h"
 #include "cupti/timing_sample.h"
@@ -278,6 +279,8 @@ static void flush_if_due(uint64_t now_ns)
     uint64_t period_ns = settings.flush_period_ms * ms;
     bool launched = cupti_session_take_launched() || (!cupti_session_sees_launches() && cupti_session_was_used());
     bool heard = launched && timing_window_was_open();
+    if (heard)
+        record_silence_launched(now_ns);
     if (heard && ticking.flush_wait_ns != period_ns) {
         ticking.flush_wait_ns = period_ns;
         ticking.flush_due_ns = now_ns + period_ns;
@@ -290,6 +293,7 @@ static void flush_if_due(uint64_t now_ns)
     note_graph_losses();
     timing_window_flushed();
     uint64_t seen = kernel_records_seen();
+    record_silence_flushed(seen, now_ns, false);
     uint64_t wait_ns = heard || seen != ticking.seen_at_flush ? period_ns : ticking.flush_wait_ns * 2;
     ticking.seen_at_flush = seen;
     ticking.flush_wait_ns = wait_ns < FLUSH_BACKOFF_MS * ms ? wait_ns : FLUSH_BACKOFF_MS * ms;
@@ -435,6 +439,8 @@ static void last_tick(void)
 {
     if (!ticking.devices_written)
         write_devices();
+    if (is_on() && cupti_session_take_launched() && timing_window_was_open())
+        record_silence_launched(clock_monotonic_ns());
     timing_window_end();
     event_timing_last_tend();
     if (atomic_load(&given_up))
@@ -444,6 +450,7 @@ static void last_tick(void)
     if (cupti_session_was_used())
         cupti_session_flush();
     take_records(true);
+    record_silence_flushed(kernel_records_seen(), clock_monotonic_ns(), true);
     note_graph_losses();
     anchor_now();
 }

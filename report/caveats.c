@@ -45,6 +45,30 @@ static bool lost(const struct session *session, FILE *out)
     return cut;
 }
 
+/* An empty profile is no quiet success. */
+static bool no_records(const struct session *session, FILE *out)
+{
+    size_t count = 0;
+    uint64_t launches = 0, kernels = 0;
+    for (size_t i = 0; i < session->process_count; i++) {
+        const struct session_process *process = &session->processes[i];
+        for (size_t j = 0; j < process->note_count; j++)
+            if (process->notes[j].code == TRACE_NOTE_NO_RECORDS) {
+                count++;
+                launches += process->calls - process->failed_calls + process->launches;
+                kernels += process->kernels;
+                break;
+            }
+    }
+    if (count)
+        fprintf(out,
+                "error: %" PRIu64 " device records although %" PRIu64
+                " calls and launches, in %zu %s: CUPTI stopped telling "
+                "(another profiler, or its session is dead); times are missing",
+                kernels, launches, count, format_plural(count, "process", "processes"));
+    return count;
+}
+
 /* All that was committed is there. Python's multiprocessing ends its children by _exit(). */
 static bool no_end(const struct session *session, FILE *out)
 {
@@ -233,6 +257,7 @@ static bool own_floor(const struct session *session, FILE *out)
 static const struct caveat rows[] = {
     {"simulated", simulated},
     {"untimed", untimed},
+    {"no_records", no_records},
     {"lost", lost},
     {"no_end", no_end},
     {"running", running},

@@ -50,6 +50,7 @@ static void print_losses(const struct session *session, FILE *out)
         {c->blocks_damaged, "block", "blocks", "damaged"},
         {c->records_damaged, "record", "records", "damaged"},
         {c->records_unknown, "record", "records", "of unknown type"},
+        {c->records_foreign, "activity record", "activity records", "of other profilers"},
     };
     char text[FORMAT_BYTES];
     bool any = false;

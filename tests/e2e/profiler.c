@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER_BYTES = 1 << 16 };
+enum { BUFFER_BYTES = 1 << 16, BUFFERS_MOST = 64 };
 
 struct subscriber_params { /* CUpti_SubscriberParams from CUDA 13.2 on */
     size_t struct_size;
@@ -48,10 +48,30 @@ static void *look_up(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
+/* Calls through the PLT, which an address that is taken would not be. */
+static int linked_subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user)
+{
+    return (int)cuptiSubscribe(handle, callback, user);
+}
+
+static int linked_register(CUpti_BuffersCallbackRequestFunc ask, CUpti_BuffersCallbackCompleteFunc complete)
+{
+    return (int)cuptiActivityRegisterCallbacks(ask, complete);
+}
+
+static int linked_enable(CUpti_ActivityKind kind)
+{
+    return (int)cuptiActivityEnable(kind);
+}
+
+static int linked_disable(CUpti_ActivityKind kind)
+{
+    return (int)cuptiActivityDisable(kind);
+}
+
 static void bind_functions(void)
 {
-    bool linked = way == PROFILER_LINKED || way == PROFILER_CALLBACKS;
-#define BIND(member, function) *(void **)&cupti.member = linked ? (void *)(uintptr_t)function : look_up(#function)
+#define BIND(member, function) *(void **)&cupti.member = look_up(#function)
     BIND(subscribe, cuptiSubscribe);
     BIND(unsubscribe, cuptiUnsubscribe);
     BIND(registers, cuptiActivityRegisterCallbacks);
@@ -59,16 +79,20 @@ static void bind_functions(void)
     BIND(disable, cuptiActivityDisable);
     BIND(flush, cuptiActivityFlushAll);
     BIND(next, cuptiActivityGetNextRecord);
+    if (way == PROFILER_SHARED) {
+        BIND(subscribe_v2, cuptiSubscribe_v2);
+        BIND(registers_v2, cuptiActivityRegisterCallbacks_v2);
+        BIND(enable_v2, cuptiActivityEnable_v2);
+        BIND(disable_v2, cuptiActivityDisable_v2);
+        BIND(next_v2, cuptiActivityGetNextRecord_v2);
+    }
 #undef BIND
-#define BIND(member, function) *(void **)&cupti.member = look_up(#function)
-    if (way != PROFILER_SHARED)
-        return;
-    BIND(subscribe_v2, cuptiSubscribe_v2);
-    BIND(registers_v2, cuptiActivityRegisterCallbacks_v2);
-    BIND(enable_v2, cuptiActivityEnable_v2);
-    BIND(disable_v2, cuptiActivityDisable_v2);
-    BIND(next_v2, cuptiActivityGetNextRecord_v2);
-#undef BIND
+    if (way == PROFILER_LINKED || way == PROFILER_CALLBACKS) {
+        cupti.subscribe = linked_subscribe;
+        cupti.registers = linked_register;
+        cupti.enable = linked_enable;
+        cupti.disable = linked_disable;
+    }
 }
 
 static void called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
@@ -76,9 +100,16 @@ static void called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbi
     (void)user, (void)domain, (void)cbid, (void)data;
 }
 
+static uint8_t *_Atomic given[BUFFERS_MOST];
+
 static void request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
     *buffer = aligned_alloc(8, BUFFER_BYTES);
+    for (unsigned i = 0; i < BUFFERS_MOST; i++) {
+        uint8_t *none = NULL;
+        if (atomic_compare_exchange_strong(&given[i], &none, *buffer))
+            break;
+    }
     *size = BUFFER_BYTES;
     *max_records = 0;
 }
@@ -101,19 +132,30 @@ static void take(uint8_t *buffer, size_t valid)
     }
 }
 
-/* Buffers that it did not give it would free all the same: such a one ends the process. */
+/* Buffers that it did not give are none of its own, as PyTorch's does it. */
+static void give_back(uint8_t *buffer, size_t valid)
+{
+    for (unsigned i = 0; i < BUFFERS_MOST; i++) {
+        uint8_t *expected = buffer;
+        if (!atomic_compare_exchange_strong(&given[i], &expected, NULL))
+            continue;
+        take(buffer, valid);
+        free(buffer);
+        return;
+    }
+    printf("unknown buffer\n");
+}
+
 static void completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
     (void)context, (void)stream, (void)size;
-    take(buffer, valid);
-    free(buffer);
+    give_back(buffer, valid);
 }
 
 static void completed_v2(uint8_t *buffer, size_t size, size_t valid, void *info)
 {
     (void)size, (void)info;
-    take(buffer, valid);
-    free(buffer);
+    give_back(buffer, valid);
 }
 
 static void request_v2(uint8_t **buffer, size_t *size, size_t *max_records, void *info)

@@ -85,6 +85,39 @@ class Profilers(Case):
         off = self.recorded(command("linked", "deepbind"), environment={"ROOFTAP_TIMING": "off"})
         self.assertEqual(off.run.out, f"saw {DURING}\n")
 
+    def test_seen_by_audit(self):
+        session = self.recorded(command("linked", "deepbind"), options=("--audit",))
+        self.assertEqual(session.run.out, f"saw {DURING}\n")
+        self.check_handed_over(session, "cuptiSubscribe")
+
+    def test_displaced(self):
+        """Its callbacks take ours away unseen (bound past the preload, never subscribed): rooftap notices that nothing comes."""
+        session = self.session()
+        run = session.record(command("callbacks", "deepbind"))
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertEqual(session.records("kernel"), [])
+        text, = self.notes(session, "no_records")
+        self.assertIn("though they are launched", text)
+        error, = [caveat["text"] for caveat in session.report["caveats"] if caveat["id"] == "no_records"]
+        self.assertTrue(error.startswith(f"error: 0 device records although {BEFORE + DURING + AFTER} calls and launches"), error)
+        self.assertIn(error.split(":")[1], session.text)
+
+    def test_dead_sessions(self):
+        """C09: records in the first period alone, a crash at the second subscription: there is but one of each."""
+        for fault, options in (("first-period", ()), ("second-subscribe", ()), ("first-period,second-subscribe", ("--timing=sampled",))):
+            with self.subTest(fault):
+                session = self.recorded(command("none", before=3000), environment={"SIMGPU_CUPTI_FAULT": fault}, options=options)
+                self.assertEqual(self.notes(session, "no_records"), [])
+                if not options:
+                    self.assertEqual(len(session.records("kernel")), 3000 + DURING + AFTER)
+
+    def test_no_false_alarm(self):
+        """Nothing launched while kernels are timed, or not much: no error."""
+        for options in (("--delay=60",), ("--timing=off",), ("--timing=sampled",), ("--timing=events",)):
+            with self.subTest(options):
+                session = self.recorded(command("none"), options=options)
+                self.assertEqual(self.notes(session, "no_records"), [])
+
     def test_foreign_records(self):
         """C01: ids that nobody here gave out: counted, and in no call's time."""
         clean = self.recorded(command("none"))
