@@ -488,6 +488,21 @@ static void add_copy(struct operator_join *join, const struct trace_copy *copy)
     sum_add(&device->copy_bytes, copy->bytes);
 }
 
+/* On the host's clock from here on. */
+static void add_placed_kernel(struct operator_join *join, const struct trace_kernel *kernel)
+{
+    struct trace_kernel placed = *kernel;
+    clock_relation_place(&join->clock, &placed.start_ns, &placed.end_ns);
+    add_kernel(join, &placed);
+}
+
+static void add_placed_copy(struct operator_join *join, const struct trace_copy *copy)
+{
+    struct trace_copy placed = *copy;
+    clock_relation_place(&join->clock, &placed.start_ns, &placed.end_ns);
+    add_copy(join, &placed);
+}
+
 void operator_join_add(struct operator_join *join, const struct trace_item *item)
 {
     const uint64_t begun_ns = item->block->anchor_realtime_ns;
@@ -525,10 +540,13 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         add_launch(join, item);
         break;
     case TRACE_RECORD_KERNEL:
-        add_kernel(join, (const struct trace_kernel *)item->record);
+        add_placed_kernel(join, (const struct trace_kernel *)item->record);
         break;
     case TRACE_RECORD_COPY:
-        add_copy(join, (const struct trace_copy *)item->record);
+        add_placed_copy(join, (const struct trace_copy *)item->record);
+        break;
+    case TRACE_RECORD_ANCHOR:
+        clock_relation_add(&join->clock, (const struct trace_anchor *)item->record);
         break;
     case TRACE_RECORD_END:
         join->end_realtime_ns = operator_join_realtime(item->block, ((const struct trace_end *)item->record)->ticks);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "classify/call_sequence.h"
+#include "classify/clock_relation.h"
 #include "classify/copy_sums.h"
 #include "classify/device_time.h"
 #include "classify/duration_histogram.h"
@@ -118,6 +119,7 @@ struct operator_join {
     struct joined_sums sums;
     struct joined_rotation rotated;
     uint64_t newest_realtime_ns; /* when the newest of its blocks was taken into use */
+    struct clock_relation clock; /* times of kernels and copies are put on the host's clock by it */
 
     bool process_seen;
     struct trace_process process; /* without its text */

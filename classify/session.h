@@ -93,7 +93,9 @@ struct session_process {
     struct joined_rotation rotated;
     struct trace_counters counters;
     uint64_t records_dropped; /* by threads, CUPTI and the helper together */
+    uint64_t drops_untold;    /* how often CUPTI didn't say: RECORDS_DROPPED is then the least */
     bool timed;               /* CUPTI was on, or said something: its number of kernels is known */
+    struct clock_relation clock;
     /* As its threads counted; missing: recorded, but the blocks that held them are not in the file. */
     uint64_t calls_begun, launches_begun, launches_failed, calls_missing, launches_missing;
     struct timing_windows windows; /* modes, windows, marks, overhead */
@@ -150,7 +152,7 @@ struct session_coverage {
     uint64_t kernels_untimed; /* invalid ones, and the calls and launches of processes that were not timed */
     uint64_t graph_kernels_unjoined, graph_time_unjoined_ns; /* kernels of graph replays that no call owns */
     uint64_t calls_missing, launches_missing;
-    uint64_t records_dropped, records_damaged, blocks_damaged, records_unknown, buffers_lost;
+    uint64_t records_dropped, drops_untold, records_damaged, blocks_damaged, records_unknown, buffers_lost;
     uint64_t records_foreign; /* of CUPTI, of kinds that were not asked for, or launched by nobody here: another client's */
     uint64_t copies;
     struct joined_beyond beyond;    /* of all processes that hold sums: more different things than they tell apart */

@@ -85,6 +85,7 @@ static void read_slots(struct session_process *process, const struct operator_jo
     process->counters = *trace_reader_counters(reader);
     process->records_dropped = process->counters.calls_without_slot + process->counters.cupti_records_dropped +
                                process->counters.records_dropped;
+    process->drops_untold = process->counters.cupti_drops_untold;
     for (size_t i = 0; i < slots; i++) {
         const struct trace_slot *slot = trace_reader_slot(reader, i);
         if (!slot_can_be(slot, join)) {
@@ -190,6 +191,7 @@ void session_process_fill(struct session_process *process, struct operator_join 
     take_timing(process, join);
     read_notes(process, join);
     hidden_shapes_find(process, join);
+    process->clock = join->clock;
     read_slots(process, join, reader);
     find_missing(process, join, reader, still_written);
     process->timed = process->timing == SESSION_TIMING_ON || process->kernels || process->replays.runs ||
@@ -241,6 +243,7 @@ void session_process_cover(struct session_coverage *coverage, const struct sessi
         coverage->newest_realtime_ns = join->newest_realtime_ns;
     coverage->kernels_unjoined += process->counters.kernels_unjoined;
     coverage->records_dropped += process->records_dropped;
+    coverage->drops_untold += process->drops_untold;
     coverage->buffers_lost += process->counters.buffers_lost;
     coverage->records_foreign += process->counters.records_unknown;
     coverage->records_damaged += process->stats.records_damaged;

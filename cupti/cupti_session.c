@@ -343,7 +343,9 @@ void cupti_session_flush(void)
 uint64_t cupti_session_take_dropped(void)
 {
     uint64_t dropped = 0;
-    return subscription_handle() && subscription_take_dropped(&dropped) ? dropped : 0;
+    if (subscription_handle() && !subscription_take_dropped(&dropped))
+        return CUPTI_DROPS_UNTOLD;
+    return dropped;
 }
 
 uint64_t cupti_session_timestamp(void)

@@ -32,7 +32,8 @@ bool cupti_session_was_used(void);      /* the GPU, ever: a flush in a process t
 bool cupti_session_take_launched(void); /* since the last look */
 bool cupti_session_calls_launch(void);  /* a launch was seen under a call, ever */
 void cupti_session_flush(void);         /* may block */
-uint64_t cupti_session_take_dropped(void);
+#define CUPTI_DROPS_UNTOLD UINT64_MAX
+uint64_t cupti_session_take_dropped(void); /* since the last look; CUPTI_DROPS_UNTOLD: CUPTI does not say */
 uint64_t cupti_session_timestamp(void); /* 0: not known */
 bool cupti_session_is_shared(void);     /* other clients may come beside it, see cupti/subscription.h */
 

@@ -230,8 +230,11 @@ static void at_exit(void)
 
 static void note_dropped(uint64_t dropped)
 {
-    if (dropped)
-        __atomic_fetch_add(&trace_writer_counters()->cupti_records_dropped, dropped, __ATOMIC_RELAXED);
+    struct trace_counters *counters = trace_writer_counters();
+    if (dropped == CUPTI_DROPS_UNTOLD)
+        __atomic_fetch_add(&counters->cupti_drops_untold, 1, __ATOMIC_RELAXED);
+    else if (dropped)
+        __atomic_fetch_add(&counters->cupti_records_dropped, dropped, __ATOMIC_RELAXED);
 }
 
 /* False: somebody waits for something else, the other buffers can wait. */

@@ -39,7 +39,7 @@ static bool lost(const struct session *session, FILE *out)
     for (size_t i = 0; i < session->process_count; i++)
         cut |= session->processes[i].timing_cut;
     cut |= c->records_dropped || c->records_damaged || c->blocks_damaged || c->buffers_lost || c->calls_missing ||
-           c->launches_missing || c->kernels_invalid;
+           c->launches_missing || c->kernels_invalid || c->drops_untold;
     if (cut)
         fputs("something of the recording is lost (see process and coverage): counts and times are too low", out);
     return cut;

@@ -67,6 +67,15 @@ static void print_losses(const struct session *session, FILE *out)
         fputc('\n', out);
 }
 
+/* CUPTI was asked and didn't say: what is shown above, if anything, is the least. */
+static void print_untold_drops(const struct session_coverage *c, FILE *out)
+{
+    if (!c->drops_untold)
+        return;
+    label_print(out, "");
+    fprintf(out, "records dropped by CUPTI: unknown (it did not say); counts and times are lower bounds\n");
+}
+
 /* Calls that threads counted as recorded: a trace that was cut lost their blocks. */
 static void print_missing(const struct session_coverage *c, FILE *out)
 {
@@ -148,4 +157,5 @@ void coverage_text_print(const struct session *session, FILE *out)
     }
     print_graphs(c, out);
     print_losses(session, out);
+    print_untold_drops(&session->coverage, out);
 }

@@ -168,7 +168,9 @@ static json_t *coverage_object(const struct session *session)
     json_value_set(object, "graph_kernels_unjoined", json_value_count_if(known, c->graph_kernels_unjoined));
     json_value_set(object, "graph_time_unjoined_ns", json_value_count_if(timed, c->graph_time_unjoined_ns));
     json_value_set(object, "copies", json_value_count_if(known, c->copies));
-    json_value_set(object, "records_dropped", json_value_count(c->records_dropped));
+    json_value_set(object, "records_dropped",
+                   json_value_count_if(c->records_dropped || !c->drops_untold, c->records_dropped));
+    json_value_set(object, "drops_untold", json_value_count(c->drops_untold));
     json_value_set(object, "records_damaged", json_value_count(c->records_damaged));
     json_value_set(object, "records_unknown", json_value_count(c->records_unknown));
     json_value_set(object, "blocks_damaged", json_value_count(c->blocks_damaged));
@@ -243,6 +245,17 @@ static json_t *unreached_array(const struct session_process *process)
     return array;
 }
 
+static json_t *clocks_or_null(const struct clock_relation *clock)
+{
+    if (!clock->anchors)
+        return json_null();
+    json_t *object = json_object();
+    json_value_set(object, "anchors", json_value_count(clock->anchors));
+    json_value_set(object, "max_skew_ns", json_value_count(clock->max_skew_ns));
+    json_value_set(object, "drift_ppm", json_value_real(clock_relation_drift_ppm(clock)));
+    return object;
+}
+
 static json_t *process_object(const struct session_process *process)
 {
     json_t *object = json_object();
@@ -254,6 +267,7 @@ static json_t *process_object(const struct session_process *process)
     json_value_set(object, "timing", json_value_text(timing_name(process->timing)));
     json_value_set(object, "timing_detail", json_value_text(process->timing_text));
     json_value_set(object, "timing_cut", json_boolean(process->timing_cut));
+    json_value_set(object, "clocks", clocks_or_null(&process->clock));
     json_value_set(object, "end", json_value_text(process->end));
     json_value_set(object, "trace", json_value_text(process->file));
     json_value_set(object, "trace_cut", json_boolean(process->stats.cut_short));
@@ -263,7 +277,9 @@ static json_t *process_object(const struct session_process *process)
     json_value_set(object, "kernels", json_value_count_if(process->timed, process->kernels));
     json_value_set(object, "calls_missing", json_value_count(process->calls_missing));
     json_value_set(object, "launches_missing", json_value_count(process->launches_missing));
-    json_value_set(object, "records_dropped", json_value_count(process->records_dropped));
+    json_value_set(object, "records_dropped",
+                   json_value_count_if(process->records_dropped || !process->drops_untold, process->records_dropped));
+    json_value_set(object, "drops_untold", json_value_count(process->drops_untold));
     json_value_set(object, "sums", sums_or_null(&process->sums));
     json_value_set(object, "rotated", rotated_or_null(&process->rotated));
     json_value_set(object, "calls_unseen", json_boolean(session_process_asks_unseen(process)));
