@@ -211,6 +211,31 @@ static void run_set_params(void)
     replay(exec, replays + 1);
 }
 
+/* The body of a WHILE is captured like any graph, and runs as often as the simulated GPU lets it (3 times). */
+static void run_conditional(void)
+{
+    cudaGraph_t graph, body;
+    cudaGraphNode_t node;
+    struct cudaGraphNodeParams params = {.type = cudaGraphNodeTypeConditional};
+    begin();
+    MUST(gemms_ex(&gemms, 128, 64, 32));
+    graph = end();
+    params.conditional.type = cudaGraphCondTypeWhile;
+    params.conditional.size = 1;
+    MUST(cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, 1, cudaGraphCondAssignDefault));
+#if CUDART_VERSION >= 13000
+    MUST(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+#else
+    MUST(cudaGraphAddNode(&node, graph, NULL, 0, &params));
+#endif
+    body = params.conditional.phGraph_out[0];
+    MUST(cudaStreamBeginCaptureToGraph(gemms.stream, body, NULL, NULL, 0, cudaStreamCaptureModeGlobal));
+    MUST(gemms_ex(&gemms, 48, 64, 32));
+    launch_on(gemms.stream);
+    end();
+    replay(instantiated(graph), replays);
+}
+
 static void run_recreated(void)
 {
     for (int i = 0; i < replays; i++) {
@@ -256,7 +281,7 @@ static const struct {
     {"eager", run_eager},           {"captured", run_captured},   {"updated", run_updated},
     {"child", run_child},           {"nested", run_nested},       {"forked", run_forked},
     {"twice", run_twice},           {"explicit", run_explicit},   {"set_params", run_set_params},
-    {"recreated", run_recreated},   {"threads", run_threads},
+    {"recreated", run_recreated},   {"threads", run_threads},     {"conditional", run_conditional},
 };
 /* clang-format on */
 
