@@ -22,6 +22,7 @@ int nvmlShutdown(void);
 int nvmlDeviceGetCount_v2(unsigned *count);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **device);
+int nvmlDeviceGetIndex(void *device, unsigned *index);
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
 int nvmlDeviceGetName(void *device, char *name, unsigned size);
 int nvmlDeviceGetUUID(void *device, char *uuid, unsigned size);
@@ -93,9 +94,43 @@ static void tells_the_device(void **state)
     assert_int_equal(nvmlShutdown(), 0);
 }
 
-int main(void)
+/* SIMGPU_DEVICE_COUNT=2: NVML sees both, whatever a process may use of them. */
+static void tells_two_apart(void **state)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(needs_init), cmocka_unit_test(tells_the_device)};
+    void *devices[2] = {NULL, NULL}, *found = NULL;
+    char uuids[2][96];
+    struct pci pci[2];
+    unsigned count = 0, index = 7;
+
+    (void)state;
+    assert_int_equal(nvmlInit_v2(), 0);
+    assert_int_equal(nvmlDeviceGetCount_v2(&count), 0);
+    assert_int_equal(count, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(nvmlDeviceGetHandleByIndex_v2(i, &devices[i]), 0);
+        assert_int_equal(nvmlDeviceGetIndex(devices[i], &index), 0);
+        assert_int_equal(index, i);
+        assert_int_equal(nvmlDeviceGetUUID(devices[i], uuids[i], sizeof uuids[i]), 0);
+        assert_int_equal(nvmlDeviceGetPciInfo_v3(devices[i], &pci[i]), 0);
+        assert_int_equal(nvmlDeviceGetHandleByUUID(uuids[i], &found), 0);
+        assert_ptr_equal(found, devices[i]);
+        assert_int_equal(nvmlDeviceGetHandleByPciBusId_v2(pci[i].bus_id, &found), 0);
+        assert_ptr_equal(found, devices[i]);
+    }
+    assert_string_not_equal(uuids[0], uuids[1]);
+    assert_string_not_equal(pci[0].bus_id, pci[1].bus_id);
+    assert_int_equal(nvmlDeviceGetHandleByIndex_v2(2, &found), 2);
+    assert_int_equal(nvmlShutdown(), 0);
+}
+
+int main(int arguments, char **argument)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(needs_init), cmocka_unit_test(tells_the_device)},
+                                   two[] = {cmocka_unit_test(tells_two_apart)};
+
+    (void)argument;
+    if (arguments > 1)
+        return cmocka_run_group_tests(two, NULL, NULL);
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
