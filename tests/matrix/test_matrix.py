@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import ledger  # noqa: E402
+import test_devices  # noqa: E402
 from recording import BUILD, Case, main  # noqa: E402
 
 # Where each major's build of the same sources lies.
@@ -57,6 +58,19 @@ class Matrix(Case):
                 for mode in chosen("MATRIX_PROGRAMS", PROGRAMS):
                     with self.subTest(cuda=major, cupti=release, program=mode):
                         self.cell(folder, release, mode)
+
+
+    def test_devices(self):
+        """On two GPUs: kernels, copies and where each one's time went, as tests/e2e/test_devices.py works them out."""
+        for major, folder in chosen("MATRIX_MAJORS", FRONT_ENDS).items():
+            for release in chosen("MATRIX_RELEASES", RELEASES):
+                for mode in ("eager", "graphs"):
+                    with self.subTest(cuda=major, cupti=release, program=f"devices {mode}"):
+                        session = self.recorded([str(folder / "e2e_devices"), mode, str(REPLAYS)],
+                                                sim_options=["devices=2", "other_kernel_ns=300000"],
+                                                environment={"SIMGPU_CUPTI": release})
+                        test_devices.Devices.compare(self, session, 2)
+                        self.assertEqual(session.report["coverage"]["graph_kernels_unjoined"], 0)
 
 
 if __name__ == "__main__":
