@@ -86,6 +86,14 @@ struct cupti_external_record { /* CUpti_ActivityExternalCorrelation */
     uint32_t reserved;
 };
 
+struct cupti_graph_trace_record { /* CUpti_ActivityGraphTrace, the prefix of 2 */
+    uint32_t kind;
+    uint32_t correlation_id;
+    uint64_t start_ns, end_ns;
+    uint32_t device, graph_id, context, stream;
+    void *reserved;
+};
+
 /* Offsets as the debug information of libcupti's 17 releases from 11.7 to 13.5 has them. */
 /* clang-format off */
 #define CUPTI_AT(record, field, offset) _Static_assert(offsetof(struct record, field) == (offset), #record "." #field)
@@ -107,6 +115,9 @@ CUPTI_AT(cupti_memset_record, bytes, 8);                  CUPTI_AT(cupti_memset_
 CUPTI_AT(cupti_memset_record, stream, 40);                CUPTI_AT(cupti_memset_record, correlation_id, 44);
 CUPTI_AT(cupti_memset_record, graph_node_id, 64);         CUPTI_AT(cupti_memset_record, graph_id, 72);
 CUPTI_AT(cupti_external_record, external_id, 8);          CUPTI_AT(cupti_external_record, correlation_id, 16);
+CUPTI_AT(cupti_graph_trace_record, correlation_id, 4);    CUPTI_AT(cupti_graph_trace_record, start_ns, 8);
+CUPTI_AT(cupti_graph_trace_record, device, 24);           CUPTI_AT(cupti_graph_trace_record, graph_id, 28);
+CUPTI_AT(cupti_graph_trace_record, context, 32);          CUPTI_AT(cupti_graph_trace_record, stream, 36);
 #undef CUPTI_AT
 /* clang-format on */
 

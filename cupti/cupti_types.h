@@ -55,12 +55,15 @@ enum cupti_graph_cbid {
     CUPTI_CBID_cuGraphInstantiateWithFlags = 643,
     CUPTI_CBID_cuGraphInstantiateWithParams = 656, CUPTI_CBID_cuGraphInstantiateWithParams_ptsz = 657,
     CUPTI_CBID_cuGraphExecUpdate = 561,            CUPTI_CBID_cuGraphExecUpdate_v2 = 696,
+    CUPTI_CBID_cuGraphExecKernelNodeSetParams = 538, CUPTI_CBID_cuGraphExecKernelNodeSetParams_v2 = 692,
+    CUPTI_CBID_cuGraphExecNodeSetParams = 714,
 };
 enum cupti_runtime_cbid {
     CUPTI_CBID_cudaGraphInstantiate_v10000 = 310,  CUPTI_CBID_cudaGraphInstantiate_v12000 = 443,
     CUPTI_CBID_cudaGraphInstantiateWithFlags = 418,
     CUPTI_CBID_cudaGraphInstantiateWithParams = 436, CUPTI_CBID_cudaGraphInstantiateWithParams_ptsz = 437,
     CUPTI_CBID_cudaGraphExecUpdate = 335,
+    CUPTI_CBID_cudaGraphExecKernelNodeSetParams = 326, CUPTI_CBID_cudaGraphExecNodeSetParams = 447,
 };
 
 enum cupti_resource_cbid {
@@ -71,8 +74,8 @@ enum cupti_resource_cbid {
     CUPTI_CBID_GRAPH_NODE_UPDATED = 22, /* from CUDA 13.0 */
 };
 
-/* CUgraphNodeType: those whose nodes lie in a graph of their own. */
-enum cupti_node_type { CUPTI_NODE_GRAPH = 4, CUPTI_NODE_CONDITIONAL = 13 };
+/* CUgraphNodeType: kernels, and those whose nodes lie in a graph of their own. */
+enum cupti_node_type { CUPTI_NODE_KERNEL = 0, CUPTI_NODE_GRAPH = 4, CUPTI_NODE_CONDITIONAL = 13 };
 /* clang-format on */
 
 struct cupti_callback_data {
@@ -107,6 +110,14 @@ _Static_assert(sizeof(struct cupti_graph_data) == 56 && sizeof(struct cupti_reso
 
 struct cupti_graph_update_params { /* what all forms of cuGraphExecUpdate's and cudaGraphExecUpdate's begin with */
     void *exec, *graph;
+};
+
+struct cupti_graph_instantiate_params { /* the same of cuGraphInstantiate's and cudaGraphInstantiate's */
+    void **exec;
+    void *graph;
+};
+struct cupti_graph_launch_params { /* cuGraphLaunch's */
+    void *exec, *stream;
 };
 
 typedef void cupti_callback(void *user, int domain, uint32_t cbid, const void *data);

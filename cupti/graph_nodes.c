@@ -33,7 +33,7 @@ struct node_entry {
     _Atomic uint32_t owner;
     _Atomic uint32_t since;   /* correlation id of that change */
     _Atomic uint32_t retired; /* epoch + 1; 0: lives */
-    uint32_t reserved;
+    _Atomic uint32_t written; /* mark of the owner that is in the trace, 0: none */
 };
 _Static_assert(sizeof(struct node_entry) == 64, "one cache line");
 
@@ -49,7 +49,7 @@ static struct change *changes;
 static _Atomic uint64_t last_change;
 static _Atomic uint32_t epoch;
 static _Atomic uint64_t refused;
-static _Atomic int distrusted, ids_distrusted;
+static _Atomic int distrusted, ids_distrusted, records_come;
 
 #define GET(field)        atomic_load_explicit(&(field), memory_order_relaxed)
 #define SET(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
@@ -121,6 +121,7 @@ static void entry_begin(struct node_entry *entry, uint64_t node_id)
 {
     SET(entry->call_id, 0), SET(entry->owner_id, 0), SET(entry->name_id, 0), SET(entry->older, 0);
     SET(entry->owner, OWNER_UNKNOWN), SET(entry->since, 0), SET(entry->retired, 0), SET(entry->previous, 0);
+    SET(entry->written, 0);
     atomic_store_explicit(&entry->node_id, node_id, memory_order_release);
 }
 
@@ -263,6 +264,8 @@ static bool is_nested(uint32_t graph_id)
 /* Keeps what the locked entry says for records of launches before CORRELATION_ID; 0: there is no telling those apart. */
 static bool remember(struct node_entry *entry, uint32_t correlation_id)
 {
+    if (!GET(records_come))
+        return true;
     if (!correlation_id)
         return false;
     uint64_t number = atomic_fetch_add_explicit(&last_change, 1, memory_order_relaxed) + 1;
@@ -369,6 +372,51 @@ void graph_nodes_update(uint64_t node_id, uint64_t updated_id, uint32_t correlat
     entry_unlock(entry);
 }
 
+void graph_nodes_copy_all(uint32_t graph_id, uint32_t copy_id)
+{
+    uint32_t numbers = numbers_of(graph_id), no_chain = 0;
+    struct graph_node_maker nobody = {.chain = &no_chain};
+    for (uint32_t i = 0; i < numbers; i++)
+        if (find_entry(node_id_of(graph_id, i)))
+            graph_nodes_copy(node_id_of(graph_id, i), node_id_of(copy_id, i), &nobody);
+    if (numbers)
+        note_number(node_id_of(copy_id, numbers - 1));
+    if (is_nested(graph_id))
+        graph_nodes_set_nested(copy_id);
+}
+
+void graph_nodes_give(uint64_t node_id, const struct launch_owner *owner, uint64_t name_id, bool runs,
+                      uint32_t correlation_id)
+{
+    bool made;
+    struct node_entry *entry = claim(node_id, &made);
+    struct node_owner given = {owner->call_id, owner->owner_id, name_id, owner->owner};
+    if (!entry)
+        return;
+    SET(entry->retired, 0);
+    if (made || !runs)
+        set_owner(entry, &given);
+    else
+        change_owner(entry, &given, correlation_id);
+    entry_unlock(entry);
+    note_number(node_id);
+}
+
+void graph_nodes_number(uint64_t node_id)
+{
+    note_number(node_id);
+}
+
+uint32_t graph_nodes_numbers(uint32_t graph_id)
+{
+    return entries ? numbers_of(graph_id) : 0;
+}
+
+void graph_nodes_records_come(bool come)
+{
+    SET(records_come, come);
+}
+
 bool graph_nodes_update_all(uint32_t graph_id, uint32_t executable_id, uint32_t correlation_id)
 {
     uint32_t numbers = numbers_of(executable_id);
@@ -412,7 +460,7 @@ void graph_nodes_distrust_ids(void)
     atomic_store(&ids_distrusted, 1);
 }
 
-void graph_nodes_publish(uint32_t chain, uint64_t call_id, enum trace_owner owner, uint64_t owner_id)
+void graph_nodes_publish(uint32_t chain, uint64_t call_id, enum trace_owner owner, uint64_t owner_id, uint64_t name_id)
 {
     uint32_t stored = owner == TRACE_OWNER_NONE ? OWNER_FAILED : (uint32_t)owner;
     while (chain) {
@@ -423,8 +471,74 @@ void graph_nodes_publish(uint32_t chain, uint64_t call_id, enum trace_owner owne
         chain = ours ? GET(entry->previous) : 0;
         if (ours)
             SET(entry->owner, stored), SET(entry->owner_id, owner_id);
+        if (ours && name_id && !GET(entry->name_id))
+            SET(entry->name_id, name_id);
         entry_unlock(entry);
     }
+}
+
+/* ---- who writes records ---- */
+
+static uint32_t mark_of(const struct node_owner *owner)
+{
+    uint64_t mixed = trace_hash(owner, offsetof(struct node_owner, owner)) + owner->owner;
+    uint32_t mark = (uint32_t)(mixed ^ mixed >> 32);
+    return mark ? mark : 1;
+}
+
+enum newness { NOT_NEW, IS_NEW, NOT_YET };
+
+/* One that nobody knows, or whose call failed, has nothing to be told but that it is no longer what it was: that it was
+ * seen is noted. */
+static enum newness look_at(uint64_t node_id, struct node_entry **entry, struct node_owner *owner)
+{
+    struct node_view v;
+    *entry = find_entry(node_id);
+    if (!*entry)
+        return NOT_NEW;
+    if (!view(*entry, node_id, &v) || v.owner.owner == OWNER_PENDING)
+        return NOT_YET;
+    *owner = v.owner;
+    bool unknown = owner->owner == OWNER_UNKNOWN || owner->owner == OWNER_FAILED;
+    if (unknown)
+        *owner = (struct node_owner){.owner = TRACE_OWNER_NONE};
+    uint32_t written = GET((*entry)->written), mark = mark_of(owner);
+    if (unknown && !written)
+        SET((*entry)->written, mark);
+    return written == mark || (unknown && !written) ? NOT_NEW : IS_NEW;
+}
+
+bool graph_nodes_each_new(uint32_t graph_id, bool (*write)(const struct graph_node_content *node, void *context),
+                          void *context)
+{
+    bool whole = true;
+    uint32_t numbers = graph_nodes_numbers(graph_id);
+    for (uint32_t i = 0; i < numbers; i++) {
+        struct node_entry *entry;
+        struct node_owner owner;
+        enum newness newness = look_at(node_id_of(graph_id, i), &entry, &owner);
+        whole &= newness != NOT_YET;
+        if (newness != IS_NEW)
+            continue;
+        struct graph_node_content content = {node_id_of(graph_id, i), owner.call_id, owner.owner_id, owner.name_id,
+                                             (enum trace_owner)owner.owner, GET(entry->written) != 0};
+        if (!write(&content, context))
+            return false;
+        SET(entry->written, mark_of(&owner));
+    }
+    return whole;
+}
+
+bool graph_nodes_any_new(uint32_t graph_id)
+{
+    uint32_t numbers = graph_id ? graph_nodes_numbers(graph_id) : 0;
+    for (uint32_t i = 0; i < numbers; i++) {
+        struct node_entry *entry;
+        struct node_owner owner;
+        if (look_at(node_id_of(graph_id, i), &entry, &owner) == IS_NEW)
+            return true;
+    }
+    return false;
 }
 
 /* ---- the taker ---- */

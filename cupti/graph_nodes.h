@@ -41,6 +41,18 @@ void graph_nodes_update(uint64_t node_id, uint64_t updated_id, uint32_t correlat
 /* All nodes of an executable, by their numbers. False: there is no saying which node became what. */
 bool graph_nodes_update_all(uint32_t graph_id, uint32_t executable_id, uint32_t correlation_id);
 
+/* All nodes of a graph, by their numbers, to a copy of it as a whole. */
+void graph_nodes_copy_all(uint32_t graph_id, uint32_t copy_id);
+
+/* The node becomes OWNER's alone, named NAME_ID. RUNS: it is an executable's, and of launches before CORRELATION_ID (0: not
+ * known) records may still come. */
+void graph_nodes_give(uint64_t node_id, const struct launch_owner *owner, uint64_t name_id, bool runs,
+                      uint32_t correlation_id);
+
+/* A node that runs no kernel: only its number counts. */
+void graph_nodes_number(uint64_t node_id);
+uint32_t graph_nodes_numbers(uint32_t graph_id); /* one more than the highest; 0: no such graph is known */
+
 /* The graph holds nodes that are graphs of their own: their nodes have other numbers. */
 void graph_nodes_set_nested(uint32_t graph_id);
 
@@ -55,8 +67,25 @@ bool graph_nodes_distrusted(void);
 /* Correlation ids of records are not those of callbacks: a node whose owner changed is not found. */
 void graph_nodes_distrust_ids(void);
 
-/* End of the call, same thread: gives the nodes of CHAIN their owner. */
-void graph_nodes_publish(uint32_t chain, uint64_t call_id, enum trace_owner owner, uint64_t owner_id);
+/* End of the call, same thread: gives the nodes of CHAIN their owner, and NAME_ID (0: not known) to those without a name. */
+void graph_nodes_publish(uint32_t chain, uint64_t call_id, enum trace_owner owner, uint64_t owner_id, uint64_t name_id);
+
+/* Kernels are timed: what a node was before it changed is asked for until its records have come. Without that, as here
+ * until it is said, what it is now is all that counts. */
+void graph_nodes_records_come(bool come);
+
+/* ---- who writes records of nodes: one thread at a time for one graph ---- */
+
+struct graph_node_content {
+    uint64_t node_id, call_id, owner_id, name_id;
+    enum trace_owner owner;
+    bool changed; /* it was another's, or nobody's, the last time */
+};
+/* Nodes whose call is known and that were not passed to WRITE, or not with that call. False: WRITE refused one, or the call
+ * of one still goes on. */
+bool graph_nodes_each_new(uint32_t graph_id, bool (*write)(const struct graph_node_content *node, void *context),
+                          void *context);
+bool graph_nodes_any_new(uint32_t graph_id);
 
 /* ---- the taker ---- */
 

@@ -388,6 +388,24 @@ static void take_memset(const struct cupti_memset_record *r)
                                   .graph_node_id = r->graph_node_id});
 }
 
+/* A launch of a graph that was timed as one; which of its calls took how much of it is the reader's to estimate. */
+static void take_graph_run(const struct cupti_graph_trace_record *r)
+{
+    struct trace_graph_run run = {.start_ns = r->start_ns,
+                                  .end_ns = r->end_ns,
+                                  .correlation_id = r->correlation_id,
+                                  .graph_id = r->graph_id,
+                                  .device = r->device,
+                                  .context = r->context,
+                                  .stream = r->stream};
+    if (ended_ns && run.start_ns > ended_ns)
+        count_foreign();
+    else if (times_are_possible(run.start_ns, run.end_ns))
+        write_record(TRACE_RECORD_GRAPH_RUN, &run, sizeof run);
+    else
+        count(&trace_writer_counters()->kernels_invalid, 1);
+}
+
 static void take_record(const struct cupti_record *record)
 {
     const void *r = record;
@@ -404,6 +422,9 @@ static void take_record(const struct cupti_record *record)
         break;
     case CUPTI_KIND_MEMSET:
         take_memset(r);
+        break;
+    case CUPTI_KIND_GRAPH_TRACE:
+        take_graph_run(r);
         break;
     case CUPTI_KIND_EXTERNAL_CORRELATION: {
         const struct cupti_external_record *external = r;

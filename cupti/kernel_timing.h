@@ -31,7 +31,11 @@ struct kernel_timing_context {
     };
     void *stream;                   /* of an early call */
     uint32_t launches;              /* entries made under it, if there is a last one */
-    uint32_t until_look, look_step; /* for the driver, see kernel_timing.c */
+    union {
+        uint32_t until_look; /* for the driver, see kernel_timing.c */
+        uint32_t told_last;  /* once it is there, by the call that just ended, see graph_events.c */
+    };
+    uint32_t look_step;
     /* Graphs, see graph_events.c. */
     uint32_t graph_call;  /* correlation id of the call in flight that makes or changes an executable, 0: none */
     const char *launched; /* kernel of the launch in flight under the call */
@@ -51,8 +55,11 @@ enum {
     KERNEL_TIMING_EARLY = 2,  /* the call began before kernels were timed */
     KERNEL_TIMING_UNTOLD = 4, /* no device was described yet */
     KERNEL_TIMING_NODES = 8,  /* nodes of a graph were made under it */
+    KERNEL_TIMING_CAPTURED = 32, /* something captures: its end asks whether this was */
     KERNEL_TIMING_EVENTS = 16, /* it is timed by events of CUDA */
 };
+
+enum { KERNEL_TIMING_LAUNCH_SEEN = 16 }; /* in graph_state: the graph's launch in flight is counted by its wrapper */
 
 enum kernel_timing_state {
     KERNEL_TIMING_IDLE = 0,     /* not started yet */
@@ -106,6 +113,13 @@ enum kernel_timing_join {
     KERNEL_TIMING_JOIN_EXTERNAL,    /* from the start: CUPTI has to record each call of the driver then */
 };
 
+enum kernel_timing_graphs {
+    KERNEL_TIMING_GRAPHS_AUTO = 0,  /* as CUPTI tells of their nodes; if it does not, as streams capture */
+    KERNEL_TIMING_GRAPHS_CALLBACKS, /* if CUPTI does not tell, not at all */
+    KERNEL_TIMING_GRAPHS_CAPTURE,
+    KERNEL_TIMING_GRAPHS_OFF,
+};
+
 enum kernel_timing_cupti_api {
     KERNEL_TIMING_CUPTI_AUTO = 0, /* V1, unless a client that shares is there */
     KERNEL_TIMING_CUPTI_V1,       /* alone in the process; whoever comes later gets CUPTI from us */
@@ -116,6 +130,7 @@ struct kernel_timing_settings {
     bool off;                     /* the user wants shapes only */
     bool events;                  /* calls are timed by events of CUDA, CUPTI is left alone */
     enum kernel_timing_join join; /* kernels to calls */
+    enum kernel_timing_graphs graphs; /* how their nodes are followed */
     const char *cupti_path;       /* NULL: find it. The string must live on */
     uint32_t flush_period_ms;     /* 0: 200 */
     uint32_t exit_timeout_ms;     /* 0: 1500 */

@@ -114,7 +114,7 @@
     struct call_event noted = event;                                                                                     \
     uintptr_t stack;                                                                                                     \
     depth_note_stack(&stack);                                                                                            \
-    call_rare_begin(thread, &shape, &noted, &stack)
+    call_rare_begin(thread, &shape, &noted, &stack, (const void *)real)
 
 #define CREATED(pointer) ((pointer) ? (const void *)*(pointer) : NULL)
 
@@ -153,7 +153,7 @@
             call_rare_end(&shape, &noted, &groups, status, (const void *)real);                                          \
             return status;                                                                                               \
         }                                                                                                                \
-        call_record_begin(thread, &shape, &event);                                                                       \
+        call_record_begin(thread, &shape, &event, (const void *)real);                                                   \
         cublasStatus_t status = real arguments;                                                                          \
         END(symbol);                                                                                                     \
         return status;                                                                                                   \

@@ -23,6 +23,8 @@ static const struct {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  char of_##symbol[sizeof #symbol];
 #include "preload/cupti_calls.def"
+#define GRAPH(result, missing, symbol, ...)  char of_##symbol[sizeof #symbol];
+#include "preload/capture_calls.def"
 #define ASKED(symbol)                        char of_##symbol[sizeof #symbol];
     EACH_ASKED(ASKED)
 #undef ASKED
@@ -39,6 +41,8 @@ static const struct {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  .of_##symbol = #symbol,
 #include "preload/cupti_calls.def"
+#define GRAPH(result, missing, symbol, ...)  .of_##symbol = #symbol,
+#include "preload/capture_calls.def"
 #define ASKED(symbol)                        .of_##symbol = #symbol,
     EACH_ASKED(ASKED)
 #undef ASKED
@@ -57,6 +61,8 @@ static const uint16_t places[SYMBOL_COUNT] = {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  [ENTRY_##symbol] = PLACE(symbol),
 #include "preload/cupti_calls.def"
+#define GRAPH(result, missing, symbol, ...)  [ENTRY_##symbol] = PLACE(symbol),
+#include "preload/capture_calls.def"
 #define ASKED(symbol)                        [ASKED_##symbol] = PLACE(symbol),
     EACH_ASKED(ASKED)
 #undef ASKED

@@ -17,6 +17,8 @@ enum entry {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...) ENTRY_##symbol,
 #include "preload/cupti_calls.def"
+#define GRAPH(result, missing, symbol, ...) ENTRY_##symbol,
+#include "preload/capture_calls.def"
     ENTRY_COUNT, /* entries: 1 .. ENTRY_COUNT - 1; from here on functions that we ask and don't stand in front of */
     ASKED_cublasGetPointerMode_v2 = ENTRY_COUNT,
     ASKED_cublasGetMathMode,

@@ -110,6 +110,12 @@ uint64_t kernel_names_id(struct trace_thread *thread, const void *key)
     return id;
 }
 
+const char *kernel_names_text(const void *key)
+{
+    struct name_slot *slot = key ? find(key) : NULL;
+    return slot ? atomic_load_explicit(&slot->name, memory_order_acquire) : NULL;
+}
+
 unsigned long kernel_names_lost(void)
 {
     return atomic_load_explicit(&lost_count, memory_order_relaxed);

@@ -26,6 +26,9 @@ static inline uint64_t kernel_names_version(void)
 /* Id of the kernel's name in this process's trace, 0: not known. Writes the name at its first use. */
 uint64_t kernel_names_id(struct trace_thread *thread, const void *key);
 
+/* The name itself; NULL: not known. */
+const char *kernel_names_text(const void *key);
+
 /* Kernels that found the table full: their names come from CUPTI alone. */
 unsigned long kernel_names_lost(void);
 

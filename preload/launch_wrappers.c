@@ -9,6 +9,8 @@
 /* clang-format off */
 
 #define KERNEL(key) shape.kernel = (const void *)(key)
+#define FUNCTION(f) event.function = (f)
+#define PARAMETERS(array) event.parameters = (array)
 #define DIMS(gx, gy, gz, bx, by, bz)                                                                                     \
     shape.grid_xy = memo_pair(gx, gy), shape.block_xy = memo_pair(bx, by), shape.grid_z_block_z = memo_pair(gz, bz)
 #define DIM3(g, b) DIMS((g).x, (g).y, (g).z, (b).x, (b).y, (b).z)
@@ -21,8 +23,13 @@
 #define CONFIG_SIZES DIMS(0, 0, 0, 0, 0, 0), SHARED(0)
 /* Every byte of a shape is set here or by the words of the table. */
 #define FILL(entry_id, ...)                                                                                              \
-    (event.incarnation = incarnation, shape.entry_shared = (entry_id), shape.kernel = NULL, event.stream = 0, event.runtime_config = NULL,                \
+    (event.incarnation = incarnation, shape.entry_shared = (entry_id), shape.kernel = NULL, event.stream = 0, event.function = NULL, event.runtime_config = NULL,                \
      event.driver_config = NULL, __VA_ARGS__)
+
+#define LENGTH_LAUNCH                                                                                                    \
+    {.kernel = shape.kernel, .function = event.function, .parameters = event.parameters,                                \
+     .grid = {(uint32_t)shape.grid_xy, (uint32_t)(shape.grid_xy >> 32), (uint32_t)shape.grid_z_block_z},                \
+     .stream = event.stream, .call_id = event.call_id}
 
 /* ---- prototypes ---- */
 #define LAUNCH(result, missing, symbol, parameters, arguments, ...) PRELOAD_EXPORT result symbol parameters;

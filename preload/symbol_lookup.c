@@ -184,6 +184,8 @@ static bool is_vendor(const struct link_map *map)
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  ADDRESS(symbol)
 #include "preload/cupti_calls.def"
+#define GRAPH(result, missing, symbol, ...)  ADDRESS(symbol)
+#include "preload/capture_calls.def"
 
 static const char *const wrappers[ENTRY_COUNT] = {
 #define CALL(symbol, ...)                    [ENTRY_##symbol] = address_##symbol,
@@ -197,6 +199,8 @@ static const char *const wrappers[ENTRY_COUNT] = {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  [ENTRY_##symbol] = address_##symbol,
 #include "preload/cupti_calls.def"
+#define GRAPH(result, missing, symbol, ...)  [ENTRY_##symbol] = address_##symbol,
+#include "preload/capture_calls.def"
 };
 
 static const char *const missing_names[ENTRY_COUNT] = {
@@ -211,6 +215,8 @@ static const char *const missing_names[ENTRY_COUNT] = {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  [ENTRY_##symbol] = #symbol SYMBOL_MISSING_MARK,
 #include "preload/cupti_calls.def"
+#define GRAPH(result, missing, symbol, ...)  [ENTRY_##symbol] = #symbol SYMBOL_MISSING_MARK,
+#include "preload/capture_calls.def"
 };
 
 /* clang-format on */

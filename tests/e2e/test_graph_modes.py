@@ -20,6 +20,8 @@ MODES = {
     "recreated": 4 * 2 * REPLAYS,
     "threads": 4 * 20 * REPLAYS,
 }
+# Of those, kernels in graphs within graphs.
+NESTED = {"child": 8 * REPLAYS, "nested": 4 * REPLAYS}
 
 
 class GraphModes(Case):
@@ -76,12 +78,13 @@ class GraphModes(Case):
         self.assert_joined(session, MODES["updated"])
 
     def test_set_params(self):
-        """A node that is made to run another kernel is no longer the launch's: by name, and counted."""
-        session = self.recorded([program("graphs"), "set_params", str(REPLAYS)])
-        ledger.assert_equal(self, session)
-        self.assertEqual(session.report["coverage"]["graph_kernels_unjoined"], REPLAYS + 1)
-        other = next(row for row in session.report["operators"] if row["name"] == "other_kernel")
-        self.assertEqual(other["kernels"], REPLAYS + 1)
+        """A node that is made to run another kernel is that kernel's launch from then on, and no longer the captured one's."""
+        for graphs in ("auto", "capture"):
+            session = self.recorded([program("graphs"), "set_params", str(REPLAYS)], environment={"ROOFTAP_GRAPHS": graphs})
+            ledger.assert_equal(self, session)
+            self.assertEqual(session.report["coverage"]["graph_kernels_unjoined"], 0)
+            other = next(row for row in session.report["operators"] if row["name"] == "other_kernel")
+            self.assertEqual(other["kernels"], REPLAYS + 1)
 
     def test_two_kernels_each(self):
         session = self.recorded([program("graphs"), "updated", str(REPLAYS)], sim_options=["gemm_kernels=2"])
@@ -98,15 +101,39 @@ class GraphModes(Case):
         self.assertEqual(session.report["coverage"]["graph_kernels_unjoined"], 3 * (4 * REPLAYS + 6))
 
     def test_not_told(self):
-        """A CUPTI that tells nothing of graphs: rows by kernel name, and it is said."""
+        """A CUPTI that tells nothing of graphs: streams are asked what they capture, and it is said."""
         session = self.recorded([program("graphs"), "captured", str(REPLAYS)], environment={"SIMGPU_CUPTI_GRAPHS": "off"})
-        coverage = session.report["coverage"]
-        self.assertEqual((coverage["kernels"], coverage["graph_kernels_unjoined"]), (4 * REPLAYS, 4 * REPLAYS))
-        for row in session.report["operators"]:
-            if row["cublas"]:
-                self.assertEqual((row["calls"], row["kernels"]), (1, 0))
-        notes = [note["text"] for note in session.records("note")]
-        self.assertTrue(any("nodes of graphs are not told" in text for text in notes), notes)
+        self.assert_joined(session, MODES["captured"])
+        self.assertIn("nodes are found by what streams capture, numbered by CUPTI", self.means(session))
+
+    def means(self, session):
+        notes = [note["text"] for note in session.records("note") if note["text"].startswith(("nodes are", "not followed"))]
+        self.assertEqual(len(notes), 1, notes)
+        return notes[0]
+
+    def test_by_capture(self):
+        """The same without CUPTI's callbacks. Numbers of nested nodes are nobody's to tell before CUDA 13.4."""
+        for mode, graph_kernels in MODES.items():
+            with self.subTest(mode):
+                session = self.recorded([program("graphs"), mode, str(REPLAYS)], environment={"ROOFTAP_GRAPHS": "capture"})
+                self.assertIn("nodes are found by what streams capture", self.means(session))
+                if mode in NESTED:
+                    coverage = session.report["coverage"]
+                    self.assertEqual(coverage["graph_kernels_unjoined"], NESTED[mode])
+                else:
+                    self.assert_joined(session, graph_kernels)
+
+    def test_off(self):
+        """Callbacks only, where there are none, and nothing at all: rows by kernel name, and it is said."""
+        for environment in ({"ROOFTAP_GRAPHS": "off"},
+                            {"ROOFTAP_GRAPHS": "callbacks", "SIMGPU_CUPTI_GRAPHS": "off"}):
+            session = self.recorded([program("graphs"), "captured", str(REPLAYS)], environment=environment)
+            coverage = session.report["coverage"]
+            self.assertEqual((coverage["kernels"], coverage["graph_kernels_unjoined"]), (4 * REPLAYS, 4 * REPLAYS))
+            for row in session.report["operators"]:
+                if row["cublas"]:
+                    self.assertEqual((row["calls"], row["kernels"]), (1, 0))
+            self.assertIn("not followed", self.means(session))
 
 
 if __name__ == "__main__":

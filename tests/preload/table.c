@@ -11,3 +11,5 @@
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, parameters, arguments, shares) @CLIENT int symbol parameters @
 #include "preload/cupti_calls.def"
+#define GRAPH(result, missing, symbol, parameters, arguments, ...) @GRAPH result symbol parameters @
+#include "preload/capture_calls.def"
