@@ -22,6 +22,7 @@ static struct buffer buffers[ACTIVITY_BUFFERS_MAX];
 static _Atomic int scratch_held[ACTIVITY_SCRATCH_COUNT];
 static uint32_t buffer_count;
 static uint32_t buffer_bytes;
+static _Atomic uint32_t buffers_touched; /* the lowest that are free are taken first */
 static uint8_t *memory;
 static uint8_t *scratch; /* ACTIVITY_SCRATCH_COUNT of them, and one more that is handed out any number of times */
 
@@ -49,6 +50,8 @@ uint8_t *activity_buffers_request(size_t *bytes)
         if (state == BUFFER_FREE &&
             atomic_compare_exchange_strong_explicit(&buffers[i].state, &state, BUFFER_HELD, memory_order_acquire,
                                                     memory_order_relaxed)) {
+            if (i >= atomic_load_explicit(&buffers_touched, memory_order_relaxed))
+                atomic_store_explicit(&buffers_touched, i + 1, memory_order_relaxed);
             *bytes = buffer_bytes;
             return memory + (size_t)i * buffer_bytes;
         }
@@ -58,6 +61,11 @@ uint8_t *activity_buffers_request(size_t *bytes)
     while (i < ACTIVITY_SCRATCH_COUNT && atomic_exchange_explicit(&scratch_held[i], 1, memory_order_relaxed))
         i++;
     return scratch + (size_t)i * ACTIVITY_SCRATCH_BYTES;
+}
+
+uint64_t activity_buffers_most_bytes(void)
+{
+    return (uint64_t)atomic_load_explicit(&buffers_touched, memory_order_relaxed) * buffer_bytes;
 }
 
 static void count_lost(void)

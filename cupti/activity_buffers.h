@@ -15,6 +15,9 @@ enum { ACTIVITY_BUFFERS_MAX = 256, ACTIVITY_SCRATCH_BYTES = 65536, ACTIVITY_SCRA
 
 bool activity_buffers_open(uint32_t count, uint32_t bytes);
 
+/* Of the buffers that were ever handed out: memory that CUPTI and the taker have had at one time. */
+uint64_t activity_buffers_most_bytes(void);
+
 /* CUPTI's two buffer callbacks end here. */
 uint8_t *activity_buffers_request(size_t *bytes);
 void activity_buffers_complete(uint8_t *buffer, size_t valid_bytes);

@@ -182,7 +182,8 @@ void call_record_end_groups(struct call_shape *shape, struct call_event *event, 
                             int status, const void *real)
 {
     uint64_t end_ticks = clock_ticks();
-    if (call_is_stale(event))
+    bool measured = false;
+    if (call_is_unusual(event) && call_ends_here(event, &measured))
         return;
     struct kernel_timing_context *context = kernel_timing_context(event->thread);
     int *error = trace_thread_errno(event->thread), error_before = *error;
@@ -195,4 +196,6 @@ void call_record_end_groups(struct call_shape *shape, struct call_event *event, 
     }
     call_leave(event->thread);
     *error = error_before;
+    if (measured)
+        call_measured(event, end_ticks);
 }

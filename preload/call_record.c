@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "cupti/event_timing.h"
-#include "cupti/graph_capture.h"
 #include "cupti/kernel_timing.h"
 #include "preload/real_symbol.h"
 #include "preload/scalar.h"
@@ -149,24 +148,25 @@ struct call_handle_state call_ask_one_by_one(cublasHandle_t handle, const void *
     return state;
 }
 
-/* Only for timing by events, and while something captures. */
-static void *stream_before(cublasHandle_t handle, const void *real)
+/* Only where the user asked for timing by events: before the real call nothing else is behind a pointer. */
+static void *stream_before(unsigned entry, cublasHandle_t handle)
 {
     int errno_before = errno;
+    void *real = real_symbol_known(entry);
     cublasStatus_t (*get)(cublasHandle_t, cudaStream_t *) =
-        handle ? real_symbol_ask(ASKED_cublasGetStream_v2, real) : NULL;
+        handle && real ? real_symbol_ask(ASKED_cublasGetStream_v2, real) : NULL;
     cudaStream_t stream;
     bool known = get && get(handle, &stream) == VENDOR_SUCCESS;
     errno = errno_before;
     return known ? (void *)stream : EVENT_TIMING_NO_STREAM;
 }
 
-void call_enter_slowly(struct kernel_timing_context *timing, uint64_t stream, cublasHandle_t handle, uint64_t call_id,
-                       const void *real)
+void call_enter_slowly(struct kernel_timing_context *timing, unsigned entry, uint64_t stream, cublasHandle_t handle,
+                       uint64_t call_id)
 {
     void *known = (void *)(uintptr_t)stream;
     if (stream == CALL_STREAM_UNKNOWN)
-        known = event_timing_is_on() || graph_capture_asks() ? stream_before(handle, real) : NULL;
+        known = event_timing_is_on() ? stream_before(entry, handle) : NULL;
     kernel_timing_enter_slowly(timing, known, call_id);
 }
 
@@ -339,9 +339,9 @@ void call_write_failed(const struct call_shape *shape, const struct call_event *
 /* ---- for calls that need not be quick ---- */
 
 void call_rare_begin(struct trace_thread *thread, struct call_shape *shape, struct call_event *event,
-                     const uintptr_t *stack, const void *real)
+                     const uintptr_t *stack)
 {
-    call_begin_at(thread, shape, event, stack, real);
+    call_begin_at(thread, shape, event, stack);
 }
 
 void call_rare_end(struct call_shape *shape, struct call_event *event, const struct call_groups *groups, int status,
@@ -351,6 +351,34 @@ void call_rare_end(struct call_shape *shape, struct call_event *event, const str
         call_record_end_groups(shape, event, groups, status, real);
     else
         call_record_end(shape, event, status, real);
+}
+
+/* ---- calls that are measured, or counted only ---- */
+
+bool call_ends_here(const struct call_event *event, bool *measured)
+{
+    *measured = false;
+    if (!own_cost_is_marked(event->incarnation))
+        return true; /* stale */
+    *measured = own_cost_is_measured(event->incarnation);
+    if (!own_cost_is_counted(event->incarnation))
+        return false;
+    kernel_timing_call_end(kernel_timing_context(event->thread), TRACE_OWNER_NONE, 0);
+    call_leave(event->thread);
+    if (*measured)
+        call_measured(event, clock_ticks());
+    return true;
+}
+
+void call_end_unusual(struct call_shape *shape, struct call_event *event, int status, const void *real,
+                      uint64_t end_ticks)
+{
+    bool measured;
+    if (call_ends_here(event, &measured))
+        return;
+    call_end_now(shape, event, status, real, end_ticks);
+    if (measured)
+        call_measured(event, end_ticks);
 }
 
 /* ---- cuBLASLt, whose shapes are in descriptors ---- */
@@ -417,7 +445,8 @@ void call_record_end_lt(const struct call_shape *shape, const struct call_event 
                         const struct lt_descriptors *descriptors, int status, const void *real)
 {
     uint64_t end_ticks = clock_ticks();
-    if (call_is_stale(event))
+    bool measured = false;
+    if (call_is_unusual(event) && call_ends_here(event, &measured))
         return;
     struct kernel_timing_context *context = kernel_timing_context(event->thread);
     int *error = trace_thread_errno(event->thread), error_before = *error;
@@ -429,6 +458,8 @@ void call_record_end_lt(const struct call_shape *shape, const struct call_event 
     }
     call_leave(event->thread);
     *error = error_before;
+    if (__builtin_expect(measured, 0))
+        call_measured(event, end_ticks);
 }
 
 /* ---- types ---- */

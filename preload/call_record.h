@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cupti/kernel_timing.h"
+#include "cupti/own_cost.h"
 #include "preload/call_groups.h"
 #include "preload/call_memo.h"
 #include "preload/cublas_types.h"
@@ -38,7 +39,7 @@ extern const double call_no_beta[2] __attribute__((visibility("hidden")));
 /* A struct of a wrapper's own, which only copies of are passed on: the compiler keeps it apart, where its parts are. */
 struct call_event {
     struct trace_thread *thread;
-    uint64_t incarnation; /* that THREAD is of */
+    uint64_t incarnation; /* that THREAD is of, with the marks of own_cost.h */
     uint64_t start_ticks, call_id;
     uint64_t stream;
     cublasHandle_t handle;
@@ -129,22 +130,22 @@ static inline __attribute__((always_inline)) struct trace_thread *call_record_th
 {
     struct trace_thread *thread;
     if (__builtin_expect(trace_thread_find(&thread, incarnation), 1) &&
-        __builtin_expect((preload_depth(thread)->call | trace_thread_busy(thread)) == 0, 1))
+        __builtin_expect((preload_depth(thread)->call | trace_thread_busy(thread)) == 0, 1)) {
+        *incarnation = own_cost_begin(thread, *incarnation, OWN_COST_CALL);
         return thread;
+    }
     thread = depth_thread_slowly((uintptr_t)__builtin_dwarf_cfa(), false);
-    *incarnation = trace_incarnation();
+    *incarnation = own_cost_begin_slowly(thread, OWN_COST_CALL);
     return thread;
 }
 
-/* kernel_timing_enter(): cuBLAS tells the stream only afterwards, so where it is needed before, HANDLE is asked for it, of the
- * library that REAL is in. */
-void call_enter_slowly(struct kernel_timing_context *timing, uint64_t stream, cublasHandle_t handle, uint64_t call_id,
-                       const void *real);
+/* kernel_timing_enter(): cuBLAS tells the stream only afterwards, so where it is needed before, HANDLE is asked for it. */
+void call_enter_slowly(struct kernel_timing_context *timing, unsigned entry, uint64_t stream, cublasHandle_t handle,
+                       uint64_t call_id);
 
 /* STACK: where the wrapper is, see depth_note_stack(). */
 static inline __attribute__((always_inline)) void call_begin_at(struct trace_thread *thread, struct call_shape *shape,
-                                                                struct call_event *event, const uintptr_t *stack,
-                                                                const void *real)
+                                                                struct call_event *event, const uintptr_t *stack)
 {
     struct trace_slot *slot = thread->slot;
     struct preload_depth *depth = preload_depth(thread);
@@ -168,8 +169,8 @@ static inline __attribute__((always_inline)) void call_begin_at(struct trace_thr
     MEMO_SETTLE(*shape);
     struct kernel_timing_context *timing = kernel_timing_context(thread);
     if (__builtin_expect(atomic_load_explicit(&kernel_timing_attention, memory_order_acquire), 0))
-        call_enter_slowly(timing, event->stream, event->stream == CALL_STREAM_UNKNOWN ? event->handle : NULL,
-                          event->call_id, real);
+        call_enter_slowly(timing, entry, event->stream, event->stream == CALL_STREAM_UNKNOWN ? event->handle : NULL,
+                          event->call_id);
     else
         kernel_timing_note_call(timing, event->call_id);
     event->start_ticks = clock_ticks();
@@ -178,10 +179,9 @@ static inline __attribute__((always_inline)) void call_begin_at(struct trace_thr
 }
 
 static inline __attribute__((always_inline)) void call_record_begin(struct trace_thread *thread,
-                                                                    struct call_shape *shape, struct call_event *event,
-                                                                    const void *real)
+                                                                    struct call_shape *shape, struct call_event *event)
 {
-    call_begin_at(thread, shape, event, NULL, real);
+    call_begin_at(thread, shape, event, NULL);
 }
 
 /* ---- after it: what only the library knows ---- */
@@ -303,8 +303,9 @@ call_write(struct call_shape *shape, const struct call_event *event, struct call
     return call_write_anew(shape, &passed, answers, end_ticks);
 }
 
-/* In a child that a signal handler forked inside of the call, all that EVENT leads to may be gone. */
-static inline bool call_is_stale(const struct call_event *event)
+/* Stale: in a child that a signal handler forked inside of the call, all that EVENT leads to may be gone. Or the call is
+ * marked: to be measured, or counted only. */
+static inline bool call_is_unusual(const struct call_event *event)
 {
     return __builtin_expect(event->incarnation != trace_incarnation(), 0);
 }
@@ -318,13 +319,19 @@ static inline void call_leave(struct trace_thread *thread)
     depth->call = 0;
 }
 
-/* REAL: the function that was called. */
-static inline __attribute__((always_inline)) void call_record_end(struct call_shape *shape, struct call_event *event,
-                                                                  int status, const void *real)
+/* The end of an unusual one; SHAPE is what call_end_now() gets. */
+void call_end_unusual(struct call_shape *shape, struct call_event *event, int status, const void *real,
+                      uint64_t end_ticks);
+/* True: an end that is none of the above has nothing more to do. Else *MEASURED tells whether call_measured() is to be told. */
+bool call_ends_here(const struct call_event *event, bool *measured);
+static inline void call_measured(const struct call_event *event, uint64_t end_ticks)
 {
-    uint64_t end_ticks = clock_ticks();
-    if (call_is_stale(event))
-        return;
+    own_cost_end(event->thread, OWN_COST_CALL, event->start_ticks, end_ticks);
+}
+
+static inline __attribute__((always_inline)) void call_end_now(struct call_shape *shape, struct call_event *event,
+                                                               int status, const void *real, uint64_t end_ticks)
+{
     struct kernel_timing_context *context = kernel_timing_context(event->thread);
     int *error = trace_thread_errno(event->thread), error_before = *error;
     if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
@@ -340,9 +347,22 @@ static inline __attribute__((always_inline)) void call_record_end(struct call_sh
     *error = error_before;
 }
 
+/* REAL: the function that was called. */
+static inline __attribute__((always_inline)) void call_record_end(struct call_shape *shape, struct call_event *event,
+                                                                  int status, const void *real)
+{
+    uint64_t end_ticks = clock_ticks();
+    if (call_is_unusual(event)) {
+        struct call_event passed = *event;
+        call_end_unusual(shape, &passed, status, real, end_ticks);
+        return;
+    }
+    call_end_now(shape, event, status, real, end_ticks);
+}
+
 /* Both halves for calls that need not be quick: one piece of code for all wrappers. */
 void call_rare_begin(struct trace_thread *thread, struct call_shape *shape, struct call_event *event,
-                     const uintptr_t *stack, const void *real);
+                     const uintptr_t *stack);
 void call_rare_end(struct call_shape *shape, struct call_event *event, const struct call_groups *groups, int status,
                    const void *real);
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cupti/kernel_timing.h"
+#include "cupti/own_cost.h"
 #include "preload/call_memo.h"
 #include "preload/cublas_types.h"
 #include "preload/depth.h"
@@ -20,13 +21,11 @@
 /* A struct of a wrapper's own, which only copies of are passed on. */
 struct launch_event {
     struct trace_thread *thread;
-    uint64_t incarnation; /* that THREAD is of */
+    uint64_t incarnation; /* that THREAD is of, with the marks of own_cost.h */
     uint64_t start_ticks, call_id;
     uint64_t parent_call_id; /* the library call that it is made in, 0: none */
     uint64_t stream;
     uint32_t default_stream; /* what stream 0 means */
-    void *const *parameters; /* of the kernel, NULL: none; read only where the user named it */
-    void *function;          /* CUfunction, NULL: none; its name is asked for in captures only */
     const cudaLaunchConfig_t *runtime_config;
     const CUlaunchConfig *driver_config;
 };
@@ -37,11 +36,13 @@ static inline __attribute__((always_inline)) struct trace_thread *launch_record_
     struct trace_thread *thread;
     if (__builtin_expect(trace_thread_find(&thread, incarnation), 1)) {
         const struct preload_depth *depth = preload_depth(thread);
-        if (__builtin_expect((depth->call | depth->launch | trace_thread_busy(thread)) == 0, 1))
+        if (__builtin_expect((depth->call | depth->launch | trace_thread_busy(thread)) == 0, 1)) {
+            *incarnation = own_cost_begin(thread, *incarnation, OWN_COST_LAUNCH);
             return thread;
+        }
     }
     thread = depth_thread_slowly((uintptr_t)__builtin_dwarf_cfa(), true);
-    *incarnation = trace_incarnation();
+    *incarnation = own_cost_begin_slowly(thread, OWN_COST_LAUNCH);
     return thread;
 }
 
@@ -94,13 +95,6 @@ launch_record_begin(struct trace_thread *thread, struct launch_shape *shape, str
 
 /* ---- after the launch ---- */
 
-/* Nodes came of it, or something captures and it may be this. */
-static inline __attribute__((always_inline)) bool launch_is_captured(const struct launch_event *event)
-{
-    return !event->parent_call_id &&
-           kernel_timing_context(event->thread)->at_end & (KERNEL_TIMING_NODES | KERNEL_TIMING_CAPTURED);
-}
-
 static inline __attribute__((always_inline)) void
 launch_finish(const struct launch_event *event, struct trace_launch *launch, uint32_t shape_offset, uint64_t end_ticks)
 {
@@ -117,10 +111,6 @@ launch_finish(const struct launch_event *event, struct trace_launch *launch, uin
 
 /* The launch succeeded, so the real function has read the config before us. Returns the stream. */
 uint64_t launch_read_config(const struct launch_event *event, struct launch_shape *shape);
-
-/* Id of the shape of a launch that a capture took, or may have taken: it gets its name now, since no kernel record may ever
- * bring one. */
-uint64_t launch_write_captured(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks);
 
 /* Ids of the shape; for one that the thread's block may not hold yet, and may be dropped. */
 uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks);
@@ -143,13 +133,22 @@ static inline __attribute__((always_inline)) uint64_t launch_write(const struct 
     return launch_write_anew(&asked, &passed, end_ticks);
 }
 
-static inline __attribute__((always_inline)) void launch_record_end(struct launch_shape *shape,
-                                                                    struct launch_event *event, int status)
+static inline void launch_leave(struct trace_thread *thread)
 {
-    uint64_t end_ticks = clock_ticks(), id = 0;
+    struct preload_depth *depth = preload_depth(thread);
+    depth->launch_stack = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's launches use the thread's memory from here on */
+    depth->launch = 0;
+}
+
+/* As call_end_unusual(). */
+void launch_end_unusual(struct launch_shape *shape, struct launch_event *event, int status, uint64_t end_ticks);
+
+static inline __attribute__((always_inline)) void launch_end_now(struct launch_shape *shape, struct launch_event *event,
+                                                                 int status, uint64_t end_ticks)
+{
+    uint64_t id = 0;
     struct trace_thread *thread = event->thread;
-    if (__builtin_expect(event->incarnation != trace_incarnation(), 0)) /* as in call_is_stale() */
-        return;
     enum trace_owner owner = TRACE_OWNER_NONE;
     if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
         if (launch_has_config(event)) {
@@ -158,13 +157,7 @@ static inline __attribute__((always_inline)) void launch_record_end(struct launc
             event->stream = launch_read_config(&passed, &filled);
             *shape = filled;
         }
-        if (__builtin_expect(launch_is_captured(event), 0)) {
-            struct launch_event passed = *event;
-            struct launch_shape asked = *shape;
-            id = launch_write_captured(&asked, &passed, end_ticks);
-        } else {
-            id = launch_write(shape, event, end_ticks);
-        }
+        id = launch_write(shape, event, end_ticks);
         owner = TRACE_OWNER_LAUNCH;
     } else {
         thread->slot->launches_failed++;
@@ -173,10 +166,20 @@ static inline __attribute__((always_inline)) void launch_record_end(struct launc
         kernel_timing_call_end(kernel_timing_context(thread), owner, id);
         __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
     }
-    struct preload_depth *depth = preload_depth(thread);
-    depth->launch_stack = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler's launches use the thread's memory from here on */
-    depth->launch = 0;
+    launch_leave(thread);
+}
+
+static inline __attribute__((always_inline)) void launch_record_end(struct launch_shape *shape,
+                                                                    struct launch_event *event, int status)
+{
+    uint64_t end_ticks = clock_ticks();
+    if (__builtin_expect(event->incarnation != trace_incarnation(), 0)) {
+        struct launch_event passed = *event;
+        struct launch_shape asked = *shape;
+        launch_end_unusual(&asked, &passed, status, end_ticks);
+        return;
+    }
+    launch_end_now(shape, event, status, end_ticks);
 }
 
 #endif

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "cupti/kernel_timing.h"
+#include "cupti/overhead_budget.h"
+#include "cupti/own_cost.h"
 #include "preload/audit_gate.h"
 #include "preload/blas_copies.h"
 #include "preload/driver_entries.h"
@@ -168,6 +170,9 @@ static void *helper_run(void *argument)
         bool busy = trace_writer_tend();
         kernel_timing_tend();
         note_escaped();
+        own_cost_note_cpu(OWN_COST_HELPER);
+        overhead_budget_tend();
+        own_cost_write(false);
         if (since_anchor_ms >= ANCHOR_PERIOD_MS) {
             trace_anchor(trace_thread_get(), 0);
             since_anchor_ms = 0;
@@ -234,6 +239,7 @@ __attribute__((destructor)) static void unloaded(void)
     note_escaped();
     blas_copies_note();
     trace_writer_end();
+    own_cost_write(true);
 }
 
 /* ---- start ---- */
@@ -290,20 +296,6 @@ static enum kernel_timing_cupti_api cupti_api_of(enum setting_cupti_api api)
     }
 }
 
-static enum kernel_timing_graphs graphs_of(enum setting_graphs graphs)
-{
-    switch (graphs) {
-    case SETTING_GRAPHS_CALLBACKS:
-        return KERNEL_TIMING_GRAPHS_CALLBACKS;
-    case SETTING_GRAPHS_CAPTURE:
-        return KERNEL_TIMING_GRAPHS_CAPTURE;
-    case SETTING_GRAPHS_OFF:
-        return KERNEL_TIMING_GRAPHS_OFF;
-    default:
-        return KERNEL_TIMING_GRAPHS_AUTO;
-    }
-}
-
 static enum trace_timing_mode mode_of(enum setting_timing timing)
 {
     switch (timing) {
@@ -334,7 +326,6 @@ static void configure_timing(void)
                                             .sample_budget_ppm = settings.sample_budget_ppm,
                                             .sample_seed = (uint64_t)settings.sample_seed,
                                             .graph_kernels_most = (uint64_t)settings.graph_kernels_most,
-                                            .graphs = graphs_of(settings.graphs),
                                             .join = join_of(settings.join),
                                             .cupti_api = cupti_api_of(settings.cupti_api),
                                             .exit_timeout_ms = settings.exit_wait_ms};
@@ -366,6 +357,8 @@ static void start_parts(struct process_state *state)
 /* MASK: the signals that the host's thread has blocked by itself. */
 static bool start(const sigset_t *mask)
 {
+    own_cost_open();
+    overhead_budget_configure(settings.max_overhead_ppm);
     if (!atomic_load_explicit(&settings_are_read, memory_order_acquire))
         read_settings(); /* called from the constructor of a library that was loaded before us */
     struct process_state *state = settings.disable ? NULL : state_get();

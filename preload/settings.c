@@ -14,13 +14,13 @@ static const struct setting settings_rows[] = {
     {SETTING_DISABLE,      SETTING_SWITCH, "off",  0, 0,      "pass every call through and record nothing", NULL},
     {SETTING_DURATION_MS,  SETTING_NUMBER, "0",    0, SETTING_DELAY_NEVER_MS, "how long kernels are timed once that began; 0: to the end", NULL},
     {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500",  0, 600000, "how long an exiting process may wait for its last kernel times", NULL},
-    {SETTING_GRAPHS,       SETTING_CHOICE, "auto", 0, 0,      "how nodes of CUDA graphs find their calls; auto asks as streams capture where CUPTI does not tell", "auto|callbacks|capture|off"},
     {SETTING_GRAPH_MOST,   SETTING_NUMBER, "0",    0, INT64_C(1000000000000), "kernels of graphs whose times CUPTI can take; 0: as is known of its version", NULL},
     {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
     {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "take the functions that a program looks up by name, too; off takes only those it is linked to", NULL},
     {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
     {SETTING_RING,         SETTING_PATH,   "",     0, 0,      "folder of rings in shared memory that a collector empties, as record sets it; without it traces are files", NULL},
     {SETTING_SAMPLE_BUDGET, SETTING_NUMBER, "5000", 1, 1000000, "sampled timing: millionths of the time in which kernels are timed", NULL},
+    {SETTING_MAX_OVERHEAD, SETTING_NUMBER, "0",    0, 1000000, "most that rooftap may take of the time, in millionths: then timing, then shapes are given up; 0: no bound", NULL},
     {SETTING_SAMPLE_SEED,  SETTING_NUMBER, "0",    0, INT64_MAX / 100, "sampled timing: where the windows lie; 0: drawn", NULL},
     {SETTING_SAMPLE_WINDOW, SETTING_NUMBER, "1000", 100, 10000000, "sampled timing: length of a window in microseconds", NULL},
     {SETTING_TIMING,       SETTING_CHOICE, "auto", 0, 0,      "how kernels are timed, as record's --timing; on is auto", "auto|node|graph|sampled|events|off|on"},
@@ -137,12 +137,11 @@ void settings_read_from(struct settings *settings, const char *(*value_of)(const
     settings->sample_budget_ppm = (uint32_t)number_of(SETTING_SAMPLE_BUDGET, value_of, context);
     settings->sample_window_us = (uint32_t)number_of(SETTING_SAMPLE_WINDOW, value_of, context);
     settings->sample_seed = number_of(SETTING_SAMPLE_SEED, value_of, context);
+    settings->max_overhead_ppm = (uint32_t)number_of(SETTING_MAX_OVERHEAD, value_of, context);
     settings->lookup = settings_switch(settings_find(SETTING_LOOKUP), value_of(SETTING_LOOKUP, context), NULL);
     settings->exit_wait_ms = (uint32_t)settings_number(exit_wait, value_of(SETTING_EXIT_WAIT_MS, context), NULL);
     settings->cupti_api = (enum setting_cupti_api)settings_choice(settings_find(SETTING_CUPTI_API),
                                                                   value_of(SETTING_CUPTI_API, context), NULL);
-    settings->graphs =
-        (enum setting_graphs)settings_choice(settings_find(SETTING_GRAPHS), value_of(SETTING_GRAPHS, context), NULL);
     settings->join = (enum setting_join)settings_choice(join, value_of(SETTING_JOIN, context), NULL);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "trace/trace_writer.h"
 #include "trace/writer_state.h"
 
 _Thread_local struct writer_tls writer_tls
@@ -175,6 +176,17 @@ void thread_pool_collect_dead(struct writer *writer)
         uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE);
         if (tid && syscall(SYS_tgkill, writer->pid, tid, 0) != 0 && errno == ESRCH)
             give_back(thread, tid);
+    }
+}
+
+/* A state may be being taken for the first time: where its slot lies is known without it. */
+void trace_writer_visit_threads(trace_thread_visit *visit, void *context)
+{
+    const struct writer *writer = writer_now();
+    const uint32_t used = writer ? __atomic_load_n(&writer->threads_used, __ATOMIC_RELAXED) : 0;
+    for (uint32_t i = 0; i < used; i++) {
+        uint32_t place = i % SLOTS_PER_BLOCK;
+        visit(thread_at(writer, i)->own, thread_at(writer, i - place)->slot + place, context);
     }
 }
 

@@ -15,6 +15,7 @@ enum {
     TRACE_SCRATCH_BYTES = 49152, /* see trace_thread_scratch() */
     TRACE_TIMING_BYTES = 64,     /* see trace_thread_timing() */
     TRACE_DEPTH_BYTES = 32,      /* see trace_thread_depth() */
+    TRACE_OWN_BYTES = 96,        /* see trace_thread_own() */
     TRACE_NO_INCARNATION = 1,    /* of a thread without state: neither open nor closed */
 };
 
@@ -36,6 +37,7 @@ struct trace_thread {
     /* zero when a thread takes this state */
     _Alignas(64) unsigned char timing[TRACE_TIMING_BYTES];
     unsigned char depth[TRACE_DEPTH_BYTES];
+    unsigned char own[TRACE_OWN_BYTES]; /* not zeroed; begins on the same line */
     /* sets of two, see cache_entry() */
     _Alignas(64) uint64_t content[CONTENT_WAYS];
     _Alignas(64) unsigned char scratch[TRACE_SCRATCH_BYTES];
@@ -170,6 +172,12 @@ static inline void *trace_thread_timing(struct trace_thread *thread)
 static inline void *trace_thread_depth(struct trace_thread *thread)
 {
     return thread->depth;
+}
+
+/* Memory for sums that go on when another thread takes this state; zero in a new process. */
+static inline void *trace_thread_own(struct trace_thread *thread)
+{
+    return thread->own;
 }
 
 /* A place remembers that a content lies at OFFSET, as trace_reserve_with() just gave it, of the block that the thread

@@ -48,6 +48,11 @@ struct trace_thread *trace_thread_get(void);
 struct trace_slot *trace_thread_slot(struct trace_thread *thread);
 struct trace_counters *trace_writer_counters(void); /* never NULL: a private dummy when closed */
 
+/* Each state that threads of this process ever had, whether they ended or not: its trace_thread_own() and its slot. Both hold
+ * sums, which their threads go on to write. */
+typedef void trace_thread_visit(const void *own, const struct trace_slot *slot, void *context);
+void trace_writer_visit_threads(trace_thread_visit *visit, void *context);
+
 /* Unique in the process, never 0. */
 uint64_t trace_thread_next_call_id(struct trace_thread *thread);
 
