@@ -10,7 +10,7 @@
 #include "cupti/cupti_versions.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/launch_join.h"
-#include "cupti/timing_window.h"
+#include "cupti/timing_delivery.h"
 #include "cupti/subscription.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
@@ -39,7 +39,7 @@ static uint64_t opened_ns, ended_ns; /* CLOCK_REALTIME, as CUPTI's times; ENDED 
 static struct waiting_kernel *waiting;
 static unsigned waiting_count;
 static uint64_t records_seen, graph_kernels;
-static bool windows_only;
+static bool looks_at_windows, windows_only;
 static uint64_t patience_until_ns;
 
 static void count(uint64_t *counter, uint64_t more)
@@ -100,14 +100,15 @@ uint64_t kernel_records_graph_kernels(void)
     return graph_kernels;
 }
 
-void kernel_records_take_windows_only(bool only)
+void kernel_records_look_at_windows(bool look, bool only)
 {
+    looks_at_windows = look;
     windows_only = only;
 }
 
 static bool is_left_out(uint64_t start_ns)
 {
-    return __builtin_expect(windows_only, 0) && !timing_window_takes(start_ns);
+    return __builtin_expect(looks_at_windows, 0) && !timing_delivery_takes(start_ns) && windows_only;
 }
 
 /* This thread is ours and may wait for the helper to reserve blocks, which a caller of CUDA never may. Attempts that the
@@ -337,7 +338,7 @@ static void take_copy(struct trace_copy copy)
 {
     if (ended_ns && copy.start_ns > ended_ns)
         count_foreign();
-    else if (times_are_possible(copy.start_ns, copy.end_ns))
+    else if (times_are_possible(copy.start_ns, copy.end_ns) && !is_left_out(copy.start_ns))
         write_record(TRACE_RECORD_COPY, &copy, sizeof copy);
 }
 

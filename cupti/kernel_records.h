@@ -36,7 +36,7 @@ uint64_t kernel_records_seen(void);
 /* Kernels in graphs among them, whatever their times. */
 uint64_t kernel_records_graph_kernels(void);
 
-/* What started outside of all windows (cupti/timing_window.h) is left out from now on. */
-void kernel_records_take_windows_only(bool only);
+/* Of each kernel it is asked whether its start lies in a window (cupti/timing_delivery.h). ONLY: if not, it is left out. */
+void kernel_records_look_at_windows(bool look, bool only);
 
 #endif

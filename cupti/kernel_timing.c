@@ -25,6 +25,7 @@
 #include "cupti/own_cost.h"
 #include "cupti/record_silence.h"
 #include "cupti/timed_kinds.h"
+#include "cupti/timing_delivery.h"
 #include "cupti/timing_mode.h"
 #include "cupti/timing_sample.h"
 #include "cupti/timing_window.h"
@@ -300,7 +301,7 @@ static void flush_if_due(uint64_t now_ns)
     take_records(false);
     graph_nodes_drained();
     note_graph_losses();
-    timing_window_flushed();
+    timing_delivery_flushed();
     uint64_t seen = kernel_records_seen();
     record_silence_flushed(seen, now_ns, false);
     uint64_t wait_ns = heard || seen != ticking.seen_at_flush ? period_ns : ticking.flush_wait_ns * 2;

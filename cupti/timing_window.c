@@ -8,20 +8,15 @@
 #include "cupti/cupti_session.h"
 #include "cupti/cupti_versions.h"
 #include "cupti/event_timing.h"
-#include "cupti/kernel_records.h"
 #include "cupti/kernel_timing.h"
 #include "cupti/timed_kinds.h"
+#include "cupti/timing_delivery.h"
 #include "cupti/timing_mode.h"
 #include "cupti/timing_sample.h"
 #include "trace/clock.h"
 #include "trace/timing_control.h"
 #include "trace/trace_writer.h"
 
-enum {
-    RANGES = 64,               /* windows whose records may still come */
-    SILENT_WINDOWS = 3,        /* in a row, with launches and without records */
-    FLUSHES_BEFORE_JUDGED = 2, /* after a window closed */
-};
 static const uint64_t patience_ns = 1000000000; /* with a mark that somebody began to write */
 
 static struct timing_window_settings settings;
@@ -38,19 +33,6 @@ static struct {
     uint32_t number;
     uint64_t change_ns;
 } gate;
-
-/* Whether CUPTI delivers at all after it was switched off and on again. */
-static struct {
-    uint64_t seen_before; /* records, when the window opened */
-    unsigned flushes;     /* since it closed */
-    unsigned silent;
-    bool heard; /* something was launched while it was open */
-    bool judged, keeps_on;
-} delivery;
-
-static struct range {
-    uint64_t from_ns, to_ns; /* CUPTI's clock; to 0: still open */
-} ranges[RANGES];
 
 /* ---- the user ---- */
 
@@ -205,8 +187,7 @@ void timing_window_configure(const struct timing_window_settings *wanted)
     settings = *wanted;
     configured_ns = clock_monotonic_ns();
     memset(&gate, 0, sizeof gate);
-    memset(&delivery, 0, sizeof delivery);
-    memset(ranges, 0, sizeof ranges);
+    timing_delivery_reset();
     gate.change_ns = TIMING_WINDOW_NEVER;
     join_page();
 }
@@ -240,31 +221,23 @@ bool timing_window_opens_at_once(enum trace_timing_mode mode)
     return mode != TRACE_TIMING_OFF && mode != TRACE_TIMING_SAMPLED && wish_at(clock_monotonic_ns(), &word).open;
 }
 
-static void range_begin(void)
-{
-    ranges[gate.number % RANGES] = (struct range){.from_ns = cupti_session_timestamp(), .to_ns = 0};
-}
-
 static void opened(enum trace_window_why why)
 {
     gate.number++;
     gate.was_open = true;
     gate.mode = timing_mode_now();
-    cupti_session_take_launched_in_window();
-    delivery.seen_before = kernel_records_seen();
-    delivery.judged = false;
-    delivery.flushes = 0;
-    range_begin();
+    uint64_t realtime_ns = clock_realtime_ns();
+    timing_delivery_opened(gate.number);
     atomic_store(&gate.open, true);
-    write_window(TRACE_WINDOW_OPEN, why, gate.number, clock_realtime_ns(), NULL, 0);
+    write_window(TRACE_WINDOW_OPEN, why, gate.number, realtime_ns, NULL, 0);
 }
 
-/* The record comes first: what is launched behind it has no times. */
+/* The record comes before CUPTI is switched off: what is launched behind it has no times. */
 static void closed(enum trace_window_why why)
 {
-    write_window(TRACE_WINDOW_CLOSE, why, gate.number, clock_realtime_ns(), NULL, 0);
-    ranges[gate.number % RANGES].to_ns = cupti_session_timestamp();
-    delivery.heard = cupti_session_take_launched_in_window();
+    uint64_t realtime_ns = clock_realtime_ns();
+    timing_delivery_closed();
+    write_window(TRACE_WINDOW_CLOSE, why, gate.number, realtime_ns, NULL, 0);
     atomic_store(&gate.open, false);
 }
 
@@ -272,6 +245,8 @@ static void open_gate(enum trace_window_why why)
 {
     int result = switch_timing(true);
     if (result == 0) {
+        if (timing_mode_now() == TRACE_TIMING_GRAPH && !timed_kinds_graphs_whole())
+            timing_mode_happens(TIMING_MODE_GRAPHS_REFUSED);
         opened(why);
         return;
     }
@@ -285,7 +260,7 @@ static void open_gate(enum trace_window_why why)
 static void close_gate(enum trace_window_why why)
 {
     closed(why);
-    if (!delivery.keeps_on)
+    if (by_events() || !timing_delivery_keeps_on())
         switch_timing(false);
 }
 
@@ -321,28 +296,6 @@ static bool wanted_now(uint64_t now_ns, uint64_t *word, enum trace_window_why *w
     return open;
 }
 
-/* CUPTI of some versions is said to deliver in the first session of a process only: three windows in a row in which something was
- * launched and of which nothing came. It is then left on, in case that helps, and what ran outside of windows is left out. A
- * launch may have been one that a capture took, which leaves no record; then nothing is lost but some of the budget. */
-static void judge_delivery(void)
-{
-    if (by_events() || atomic_load(&gate.open) || delivery.judged || gate.number < 2 || delivery.keeps_on ||
-        delivery.flushes < FLUSHES_BEFORE_JUDGED)
-        return;
-    delivery.judged = true;
-    bool heard = delivery.heard;
-    bool came = kernel_records_seen() != delivery.seen_before;
-    if (came || !heard) {
-        delivery.silent = came ? 0 : delivery.silent;
-        return;
-    }
-    if (++delivery.silent < SILENT_WINDOWS || timed_kinds_switch(true) != 0)
-        return;
-    delivery.keeps_on = true;
-    kernel_records_take_windows_only(true);
-    timing_mode_happens(TIMING_MODE_SILENT);
-}
-
 static enum trace_window_why why_closed(enum trace_window_why wish)
 {
     return timing_mode_now() != gate.mode ? timing_mode_why() : wish;
@@ -359,7 +312,8 @@ void timing_window_tick(uint64_t now_ns)
         open_gate(why);
     else if (!wanted && open)
         close_gate(why_closed(why));
-    judge_delivery();
+    if (!by_events() && !gate.closed_for_good && timing_delivery_judge(atomic_load(&gate.open), now_ns))
+        switch_timing(false);
     tell_page(word);
 }
 
@@ -380,24 +334,11 @@ bool timing_window_was_open(void)
     return was;
 }
 
-void timing_window_flushed(void)
-{
-    delivery.flushes++;
-}
-
-bool timing_window_takes(uint64_t start_ns)
-{
-    for (unsigned i = 0; i < RANGES; i++)
-        if (ranges[i].from_ns && start_ns >= ranges[i].from_ns && (!ranges[i].to_ns || start_ns < ranges[i].to_ns))
-            return true;
-    return false;
-}
-
 void timing_window_close(enum trace_window_why why)
 {
     bool open = atomic_load(&gate.open);
     gate.closed_for_good = true;
-    delivery.keeps_on = false;
+    timing_delivery_give_up();
     if (open)
         closed(why);
     if (why != TRACE_WINDOW_PROFILER && timed_kinds_are_on())

@@ -48,8 +48,6 @@ void timing_window_tick(uint64_t now_ns);
 uint64_t timing_window_due_ns(void);                 /* when to tick at the latest; TIMING_WINDOW_NEVER */
 bool timing_window_is_open(void);                    /* any thread */
 bool timing_window_was_open(void);                   /* since the last call of this; or is */
-void timing_window_flushed(void);                    /* CUPTI handed over what was complete */
-bool timing_window_takes(uint64_t start_ns);         /* a record that started then, CUPTI's clock, is in a window */
 void timing_window_close(enum trace_window_why why); /* for good. Of PROFILER: CUPTI is not called */
 void timing_window_end(void);                        /* of the process, or of its timing */
 

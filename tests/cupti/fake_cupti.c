@@ -31,6 +31,8 @@ static requested *_Atomic on_requested;
 static completed *_Atomic on_completed;
 static _Atomic bool callbacks_on[DOMAINS][CBIDS], kinds_on[KINDS], flush_blocks, flush_delivers = true;
 static _Atomic bool first_period_only, kernels_over;
+static _Atomic int kind_refusals[KINDS];
+static _Atomic uint64_t warm_up_ns, kernels_on_ns;
 static _Atomic size_t dropped;
 
 struct thread_buffer { /* of one thread; flushing takes it under the lock */
@@ -44,6 +46,13 @@ static _Thread_local uint64_t external[STACK];
 static _Thread_local unsigned external_depth;
 
 int cuDeviceGetCount(int *count);
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 /* Another thread may have held it when the process forked. */
 static void renew_lock(void)
@@ -118,9 +127,14 @@ FAKE_API void fake_cupti_first_period_only(bool on)
     first_period_only = on;
 }
 
-FAKE_API void fake_cupti_kernels_again(void)
+FAKE_API void fake_cupti_refuse_kind(int kind, int result)
 {
-    kernels_over = false;
+    kind_refusals[kind] = result;
+}
+
+FAKE_API void fake_cupti_warm_up(uint64_t ns)
+{
+    warm_up_ns = ns;
 }
 
 FAKE_API bool fake_cupti_kind_enabled(int kind)
@@ -217,6 +231,9 @@ int cuptiActivityEnable(int kind)
 {
     ENTER();
     NOT_SHARED();
+    if (kind_refusals[kind])
+        return kind_refusals[kind];
+    kernels_on_ns = kind == 10 && !kinds_on[kind] ? now_ns() : kernels_on_ns;
     kinds_on[kind] = true;
     return OK;
 }
@@ -488,7 +505,7 @@ FAKE_API void fake_cupti_kernel(const struct fake_kernel *k)
     put(r, 40, &device, 4), put(r, 44, &context, 4), put(r, 48, &k->stream, 4), put(r, 52, dims, 24);
     put(r, 76, shared, 8), put(r, 92, &k->correlation_id, 4), put(r, 104, &k->name, 8);
     put(r, 144, &node, 8), put(r, 156, &k->graph_id, 4), put(r, 240, &k->source_node_id, 8);
-    if (kinds_on[kind] && !kernels_over)
+    if (kinds_on[kind] && !kernels_over && now_ns() >= kernels_on_ns + warm_up_ns)
         append(r, kernel_bytes);
 }
 

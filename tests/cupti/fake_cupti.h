@@ -35,7 +35,8 @@ FAKE_API unsigned fake_cupti_calls(const char *function);
 FAKE_API unsigned fake_cupti_calls_before_init(void);
 FAKE_API bool fake_cupti_kind_enabled(int kind);
 FAKE_API void fake_cupti_first_period_only(bool on); /* no kernel is recorded once they were switched off */
-FAKE_API void fake_cupti_kernels_again(void);
+FAKE_API void fake_cupti_refuse_kind(int kind, int result);
+FAKE_API void fake_cupti_warm_up(uint64_t ns); /* no kernel is recorded for so long after they were switched on */
 FAKE_API bool fake_cupti_is_subscribed(void);
 /* Somebody whom the code under test did not see come. */
 enum fake_stranger { FAKE_STRANGER_NONE, FAKE_STRANGER_ALONE, FAKE_STRANGER_SHARING };

@@ -365,57 +365,118 @@ static void refused_at_once(void)
     CHECK(strstr(c.timings[0].text, "--timing=events") && c.window_count == 0);
 }
 
+static unsigned said_silent(const struct trace_content *c)
+{
+    unsigned times = 0;
+    for (size_t i = 0; i < c->timing_count; i++)
+        times += strstr(c->timings[i].text, "gave no records") != NULL;
+    return times;
+}
+
+static void run_calls_for(unsigned n, uint64_t owner)
+{
+    for (uint64_t until_ns = clock_monotonic_ns() + n * ms; clock_monotonic_ns() < until_ns;) {
+        run_call(owner);
+        pause_ms(1);
+    }
+}
+
+static const struct kernel_timing_settings short_windows = {
+    .mode = TRACE_TIMING_SAMPLED, .sample_budget_ppm = 200000, .sample_window_us = 20000, .flush_period_ms = 10};
+
 /* A CUPTI that delivers only until it is first switched off: said, and no longer switched off. */
 static void silent_windows(void)
 {
     struct trace_content c;
     fake_cupti_first_period_only(true);
-    start_with((struct kernel_timing_settings){
-        .mode = TRACE_TIMING_SAMPLED, .sample_budget_ppm = 200000, .sample_window_us = 20000, .flush_period_ms = 10});
-    for (int i = 0; i < 3000 && fake_cupti_calls("cuptiActivityDisable") < 12; i++) {
-        run_call(1);
-        pause_ms(1);
-    }
-    for (int i = 0; i < 500; i++) {
-        run_call(1);
-        pause_ms(1);
-    }
+    start_with(short_windows);
+    run_calls_for(3000, 1);
     CHECK(is_enabled());
     finish_and_read(&c);
-    bool said = false;
-    for (size_t i = 0; i < c.timing_count; i++)
-        said |= strstr(c.timings[i].text, "gave no records") != NULL;
-    CHECK(said && c.timing_count == 2);
+    CHECK(said_silent(&c) == 1 && c.timing_count == 2);
 }
 
-/* What ran outside of windows is left out where CUPTI can't be switched off. */
-static void left_on(void)
+/* The same of one that is asked for by ctl and open for long. */
+static void silent_window_of_ctl(void)
 {
     struct trace_content c;
     fake_cupti_first_period_only(true);
-    start_with((struct kernel_timing_settings){
-        .mode = TRACE_TIMING_SAMPLED, .sample_budget_ppm = 200000, .sample_window_us = 20000, .flush_period_ms = 10});
-    for (int i = 0; i < 5000 && !(is_enabled() && fake_cupti_calls("cuptiActivityDisable") >= 12); i++) {
-        run_call(1);
-        pause_ms(1);
-    }
-    fake_cupti_first_period_only(false);
-    fake_cupti_kernels_again();
+    start_with(with_page((struct kernel_timing_settings){.flush_period_ms = 10}));
+    run_calls_for(100, 1);
+    timing_control_give(&page()->word, TIMING_COMMAND_STOP);
+    CHECK(comes_true(is_disabled));
+    timing_control_give(&page()->word, TIMING_COMMAND_START);
+    CHECK(comes_true(is_enabled));
+    run_calls_for(2500, 2);
+    finish_and_read(&c);
+    CHECK(said_silent(&c) == 1);
+}
+
+/* Only captures for the first windows: a CUPTI that does what it should is not left on for that. */
+static void only_captures_at_first(void)
+{
+    struct trace_content c;
+    start_with(short_windows);
     for (int i = 0; i < 1500; i++) {
-        run_call(2);
+        fake_cupti_launch(LAUNCH); /* leaves no record */
         pause_ms(1);
     }
+    run_calls_for(1500, 1);
+    unsigned switched = fake_cupti_calls("cuptiActivityDisable");
+    run_calls_for(500, 1);
+    CHECK(fake_cupti_calls("cuptiActivityDisable") > switched + 6); /* windows open and close again */
+    finish_and_read(&c);
+    CHECK(c.kernel_count > 50 && c.kernel_count < 1000);
+}
+
+/* It delivers what was launched long enough after it was switched on, so nothing of short windows: left on in the end, and
+ * what ran outside of windows is left out. */
+static void left_on(void)
+{
+    struct trace_content c;
+    fake_cupti_warm_up(200 * ms);
+    start_with(short_windows);
+    for (int i = 0; i < 80 && !(is_enabled() && fake_cupti_calls("cuptiActivityDisable") >= 20); i++)
+        run_calls_for(100, 1);
+    run_calls_for(1000, 2); /* on trial at the latest now, or for good */
+    run_calls_for(1500, 3);
+    CHECK(is_enabled());
     finish_and_read(&c);
     size_t timed = 0;
+    CHECK(said_silent(&c) == 1);
     for (size_t i = 0; i < c.kernel_count; i++) {
         bool inside = false;
-        timed += c.kernels[i].owner_id == 2;
+        timed += c.kernels[i].owner_id == 3;
         for (size_t w = 0; w + 1 < c.window_count; w += 2)
             inside |= c.kernels[i].start_ns + ms >= c.windows[w].record.realtime_ns &&
                       c.kernels[i].start_ns <= c.windows[w + 1].record.realtime_ns + ms;
         CHECK(inside);
     }
-    CHECK(timed > 100 && timed < 700); /* a fifth of them */
+    CHECK(timed > 50 && timed < 600); /* a fifth of them */
+}
+
+/* GRAPH_TRACE is refused when the window opens: said, and each kernel is timed. */
+static void graphs_refused_later(void)
+{
+    struct trace_content c;
+    start_with((struct kernel_timing_settings){.mode = TRACE_TIMING_GRAPH, .window = {.delay_ns = 200 * ms}});
+    fake_cupti_refuse_kind(GRAPHS, 27);
+    CHECK(comes_true(is_enabled) && !fake_cupti_kind_enabled(GRAPHS));
+    run_call(1);
+    finish_and_read(&c);
+    CHECK(c.kernel_count == 1 && c.timing_count == 2 && c.timings[1].record.mode == TRACE_TIMING_NODE);
+    CHECK(c.timings[1].record.graph_records_most == 24000000 && strstr(c.timings[1].text, "refuses to time graphs"));
+}
+
+static void graphs_refused(void)
+{
+    struct trace_content c;
+    fake_cupti_refuse_kind(GRAPHS, 27);
+    start_with((struct kernel_timing_settings){.mode = TRACE_TIMING_GRAPH});
+    run_call(1);
+    finish_and_read(&c);
+    CHECK(c.kernel_count == 1 && c.timing_count == 1 && c.timings[0].record.mode == TRACE_TIMING_NODE);
+    CHECK(c.timings[0].record.asked == TRACE_TIMING_GRAPH);
 }
 
 static void degraded(void)
@@ -486,7 +547,11 @@ static const struct scenario scenarios[] = {
     {"refused_later", refused_later},
     {"refused_at_once", refused_at_once},
     {"silent_windows", silent_windows},
+    {"silent_window_of_ctl", silent_window_of_ctl},
+    {"only_captures_at_first", only_captures_at_first},
     {"left_on", left_on},
+    {"graphs_refused_later", graphs_refused_later},
+    {"graphs_refused", graphs_refused},
     {"degraded", degraded},
     {"handed_over", handed_over},
     {"forked", forked},
