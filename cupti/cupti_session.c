@@ -11,7 +11,9 @@
 #include "cupti/activity_buffers.h"
 #include "cupti/cupti_library.h"
 #include "cupti/cupti_versions.h"
+#include "cupti/graph_calls.h"
 #include "cupti/graph_events.h"
+#include "cupti/graph_nodes.h"
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
 #include "cupti/other_clients.h"
@@ -26,7 +28,6 @@ static bool is_external;
 static bool sees_launches;
 static _Atomic int launched, launched_in_window;
 static _Atomic int used;
-static bool follows_graphs;
 static _Atomic int calls_launch;
 
 /* ---- callbacks ---- */
@@ -59,13 +60,15 @@ static bool is_launch(uint32_t cbid)
     }
 }
 
-static void on_launch(const struct cupti_callback_data *call)
+static void on_launch(uint32_t cbid, const struct cupti_callback_data *call)
 {
     struct trace_thread *thread = trace_thread_now();
     struct kernel_timing_context *context = thread ? kernel_timing_context(thread) : NULL;
     if (call->callback_site != CUPTI_SITE_ENTER) {
-        if (context)
+        if (context && !(context->at_end & (KERNEL_TIMING_NODES | KERNEL_TIMING_CAPTURED)))
             context->launched = NULL;
+        if (__builtin_expect(cbid == CUPTI_CBID_cuGraphLaunch || cbid == CUPTI_CBID_cuGraphLaunch_ptsz, 0))
+            graph_events_launched(call);
         return;
     }
     if (context && context->call_id) {
@@ -91,7 +94,7 @@ static void on_callback(void *user, int domain, uint32_t cbid, const void *data)
     else if (__builtin_expect(domain != CUPTI_DOMAIN_DRIVER_API || !is_launch(cbid), 0))
         graph_events_call(domain, cbid, data);
     else
-        on_launch(data);
+        on_launch(cbid, data);
     if (__builtin_expect(entered_ticks != 0, 0))
         own_cost_callback_end(thread, entered_ticks);
 }
@@ -136,10 +139,9 @@ static void note_on(const char *remark)
     bool exact = false;
     uint64_t before = __atomic_load_n(&trace_writer_counters()->calls_before_timing, __ATOMIC_RELAXED);
     const struct cupti_version *version = cupti_version_find(api_version, &exact);
-    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s%s%s%s",
+    trace_note(trace_thread_get(), TRACE_NOTE_TIMING_ON, (int32_t)api_version, "CUPTI of CUDA %s%s, %s, %s%s%s%s",
                version->cuda, exact ? "" : " or newer", cupti.path, cupti.how, remark,
                subscription_is_shared() ? ", as one client among others" : "",
-               follows_graphs ? "" : ", nodes of graphs are not told: kernels of graphs stand under their names",
                before ? ", not from the first call on: CUDA was not ready, or a stream captured" : "");
 }
 
@@ -227,7 +229,18 @@ static enum cupti_session_outcome refuse_subscription(int result)
     return refuse_for_other(result, who);
 }
 
-static enum cupti_session_outcome subscribe(enum kernel_timing_join join, enum kernel_timing_cupti_api api, bool open)
+/* Before kernels are recorded. */
+static void follow_graphs(enum kernel_timing_graphs graphs)
+{
+    bool told = graphs != KERNEL_TIMING_GRAPHS_OFF &&
+                graph_events_enable(&cupti, subscription_handle(), graphs != KERNEL_TIMING_GRAPHS_CAPTURE);
+    graph_calls_open(&cupti, cuda_driver_bound(), told,
+                     graphs == KERNEL_TIMING_GRAPHS_CALLBACKS ? told : graphs != KERNEL_TIMING_GRAPHS_OFF);
+    graph_nodes_records_come(true);
+}
+
+static enum cupti_session_outcome subscribe(enum kernel_timing_join join, enum kernel_timing_cupti_api api,
+                                            enum kernel_timing_graphs graphs, bool open)
 {
     /* One subscription a process, and never a second try: if another tool is there, it stays undisturbed. */
     int result = open_subscription(api);
@@ -235,7 +248,7 @@ static enum cupti_session_outcome subscribe(enum kernel_timing_join join, enum k
         return refuse_subscription(result);
     /* Callbacks before activities: of a kernel that is recorded the launch was seen. */
     sees_launches = join != KERNEL_TIMING_JOIN_EXTERNAL && switch_callbacks(true) > 0;
-    follows_graphs = graph_events_enable(&cupti, subscription_handle());
+    follow_graphs(graphs);
     const char *remark = "";
     enum cupti_session_outcome outcome = enable_activities(open, &remark);
     if (outcome != CUPTI_SESSION_STARTED) {
@@ -281,7 +294,8 @@ enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settin
         return refuse(ENOMEM, "mmap", "no memory for activity buffers");
     timed_kinds_choose(settings->mode == TRACE_TIMING_GRAPH);
     enum cupti_session_outcome outcome = check_version();
-    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->join, settings->cupti_api, open) : outcome;
+    return outcome == CUPTI_SESSION_STARTED ? subscribe(settings->join, settings->cupti_api, settings->graphs, open)
+                                            : outcome;
 }
 
 /* ---- afterwards ---- */

@@ -18,6 +18,9 @@
 #include "cupti/cupti_session.h"
 #include "cupti/device_facts.h"
 #include "cupti/event_timing.h"
+#include "cupti/graph_calls.h"
+#include "cupti/graph_capture.h"
+#include "cupti/graph_launches.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
@@ -42,6 +45,7 @@ enum {
     PERIOD_IDLE_MS = 50,
     FLUSH_BACKOFF_MS = 5000,
     ANCHOR_MS = 1000,
+    GRAPHS_MS = 500,
     /* A worker may leave soon after its cuInit, and its figures mean little without the device. */
     DEVICE_RETRY_MS = 2,
     DEVICE_BACKOFF_MS = 200,
@@ -79,7 +83,7 @@ static bool calls_must_look(void)
     int state = atomic_load(&kernel_timing_state_now);
     bool started = state == KERNEL_TIMING_ON || state == KERNEL_TIMING_OFF;
     return state == KERNEL_TIMING_IDLE || atomic_load(&kernel_timing_external_now) || event_timing_is_on() ||
-           (started && !atomic_load(&devices_told));
+           graph_capture_asks() || (started && !atomic_load(&devices_told));
 }
 
 /* Looks again after the store: what another thread changed meanwhile must not be overlooked. */
@@ -129,6 +133,16 @@ static void publish(struct kernel_timing_context *context, enum trace_owner owne
     context->last_launch = 0;
 }
 
+/* Of a launch the wrapper may know the name where CUPTI does not tell it. */
+static void publish_nodes(struct kernel_timing_context *context, enum trace_owner owner, uint64_t owner_id)
+{
+    bool named = owner == TRACE_OWNER_LAUNCH && context->launched;
+    struct trace_thread *thread = named ? trace_thread_now() : NULL;
+    uint64_t name_id = thread ? trace_name_intern(thread, context->launched) : 0;
+    graph_nodes_publish(context->last_node, context->call_id, owner, owner_id, name_id);
+    context->launched = NULL;
+}
+
 /* A call that never came back left its pair of events behind. */
 static void begin_events(struct kernel_timing_context *context, void *stream)
 {
@@ -153,6 +167,8 @@ void kernel_timing_enter_slowly(struct kernel_timing_context *context, void *kno
         context->at_end |= KERNEL_TIMING_UNTOLD;
     if (event_timing_is_on())
         begin_events(context, known_stream);
+    if (graph_capture_asks())
+        graph_capture_begin(context, stream);
 }
 
 /* The thread tells as well, and more; but a worker may be gone by _exit() before that thread first runs. */
@@ -208,8 +224,11 @@ void kernel_timing_settle(struct kernel_timing_context *context, enum trace_owne
         event_timing_after(context->event_ticket, context->call_id, owner, owner_id);
         context->event_ticket = 0;
     }
-    if (at_end & KERNEL_TIMING_NODES)
-        graph_nodes_publish(context->last_node, context->call_id, owner, owner_id);
+    if (at_end & KERNEL_TIMING_CAPTURED)
+        graph_capture_end(context, owner, owner_id);
+    if (at_end & KERNEL_TIMING_NODES) {
+        publish_nodes(context, owner, owner_id);
+    }
     if (launch_seen)
         publish(context, owner, owner_id);
     if (at_end & KERNEL_TIMING_PUSHED)
@@ -415,6 +434,25 @@ static void write_devices(void)
     }
 }
 
+/* Counts of launches of graphs, by the timing's thread while kernels are timed, else by the helper. */
+static void write_graphs_if_due(uint64_t now_ns)
+{
+    static uint64_t last_ns;
+    if (now_ns - last_ns < GRAPHS_MS * ms)
+        return;
+    graph_calls_note_if_used(kernel_records_graph_kernels() != 0);
+    bool whole = graph_launches_write(trace_thread_get(), false);
+    last_ns = whole ? now_ns : 0;
+}
+
+/* At the end, when there is no next time; waits a little for blocks, which the helper goes on reserving. */
+static void write_all_graphs(void)
+{
+    graph_calls_note_if_used(kernel_records_graph_kernels() != 0);
+    for (unsigned i = 0; i < 50 && !graph_launches_write(trace_thread_get(), true); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static void tick(void)
 {
     uint64_t now_ns = clock_monotonic_ns();
@@ -436,6 +474,7 @@ static void tick(void)
     }
     if (!is_on())
         return;
+    write_graphs_if_due(now_ns);
     take_records(false);
     flush_if_due(now_ns);
     change_join_if_needed();
@@ -470,6 +509,8 @@ void kernel_timing_tend(void)
     timing_window_take_marks();
     if (atomic_load_explicit(&inline_ticks, memory_order_relaxed))
         tick();
+    else if (kernel_timing_state() == KERNEL_TIMING_OFF)
+        write_graphs_if_due(clock_monotonic_ns());
 }
 
 /* ---- the thread ---- */
@@ -594,6 +635,7 @@ void kernel_timing_configure(const struct kernel_timing_settings *wanted)
     settings.join = wanted->join;
     settings.cupti_path = wanted->cupti_path;
     settings.cupti_api = wanted->cupti_api;
+    settings.graphs = wanted->graphs;
     if (wanted->flush_period_ms)
         settings.flush_period_ms = wanted->flush_period_ms;
     if (wanted->exit_timeout_ms)
@@ -643,6 +685,11 @@ static void start(const struct cuda_driver *driver, bool injected)
         return;
     }
     bool on = outcome == CUPTI_SESSION_STARTED;
+    if (!on) {
+        graph_nodes_records_come(false);
+        graph_calls_open(NULL, driver, false,
+                         settings.graphs == KERNEL_TIMING_GRAPHS_AUTO || settings.graphs == KERNEL_TIMING_GRAPHS_CAPTURE);
+    }
     begin_mode(on);
     started_ns = clock_monotonic_ns();
     set_state_and_join(on ? KERNEL_TIMING_ON : KERNEL_TIMING_OFF, on && cupti_session_is_external());
@@ -743,6 +790,7 @@ bool kernel_timing_finish(uint64_t timeout_ns)
     bool done = wait_for_thread(timeout_ns);
     timing_window_leave();
     event_timing_stop();
+    write_all_graphs();
     if (!done && state == KERNEL_TIMING_ON)
         trace_note(trace_thread_get(), TRACE_NOTE_TIMING_CUT, 0,
                    "CUPTI did not hand over within %llu ms what it held at exit: the last kernels may be missing",

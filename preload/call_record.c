@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "cupti/event_timing.h"
+#include "cupti/graph_capture.h"
 #include "cupti/kernel_timing.h"
 #include "preload/real_symbol.h"
 #include "preload/scalar.h"
@@ -148,25 +149,24 @@ struct call_handle_state call_ask_one_by_one(cublasHandle_t handle, const void *
     return state;
 }
 
-/* Only where the user asked for timing by events: before the real call nothing else is behind a pointer. */
-static void *stream_before(unsigned entry, cublasHandle_t handle)
+/* Only for timing by events, and while something captures. */
+static void *stream_before(cublasHandle_t handle, const void *real)
 {
     int errno_before = errno;
-    void *real = real_symbol_known(entry);
     cublasStatus_t (*get)(cublasHandle_t, cudaStream_t *) =
-        handle && real ? real_symbol_ask(ASKED_cublasGetStream_v2, real) : NULL;
+        handle ? real_symbol_ask(ASKED_cublasGetStream_v2, real) : NULL;
     cudaStream_t stream;
     bool known = get && get(handle, &stream) == VENDOR_SUCCESS;
     errno = errno_before;
     return known ? (void *)stream : EVENT_TIMING_NO_STREAM;
 }
 
-void call_enter_slowly(struct kernel_timing_context *timing, unsigned entry, uint64_t stream, cublasHandle_t handle,
-                       uint64_t call_id)
+void call_enter_slowly(struct kernel_timing_context *timing, uint64_t stream, cublasHandle_t handle, uint64_t call_id,
+                       const void *real)
 {
     void *known = (void *)(uintptr_t)stream;
     if (stream == CALL_STREAM_UNKNOWN)
-        known = event_timing_is_on() ? stream_before(entry, handle) : NULL;
+        known = event_timing_is_on() || graph_capture_asks() ? stream_before(handle, real) : NULL;
     kernel_timing_enter_slowly(timing, known, call_id);
 }
 
@@ -339,9 +339,9 @@ void call_write_failed(const struct call_shape *shape, const struct call_event *
 /* ---- for calls that need not be quick ---- */
 
 void call_rare_begin(struct trace_thread *thread, struct call_shape *shape, struct call_event *event,
-                     const uintptr_t *stack)
+                     const uintptr_t *stack, const void *real)
 {
-    call_begin_at(thread, shape, event, stack);
+    call_begin_at(thread, shape, event, stack, real);
 }
 
 void call_rare_end(struct call_shape *shape, struct call_event *event, const struct call_groups *groups, int status,

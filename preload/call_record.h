@@ -139,13 +139,15 @@ static inline __attribute__((always_inline)) struct trace_thread *call_record_th
     return thread;
 }
 
-/* kernel_timing_enter(): cuBLAS tells the stream only afterwards, so where it is needed before, HANDLE is asked for it. */
-void call_enter_slowly(struct kernel_timing_context *timing, unsigned entry, uint64_t stream, cublasHandle_t handle,
-                       uint64_t call_id);
+/* kernel_timing_enter(): cuBLAS tells the stream only afterwards, so where it is needed before, HANDLE is asked for it, of the
+ * library that REAL is in. */
+void call_enter_slowly(struct kernel_timing_context *timing, uint64_t stream, cublasHandle_t handle, uint64_t call_id,
+                       const void *real);
 
 /* STACK: where the wrapper is, see depth_note_stack(). */
 static inline __attribute__((always_inline)) void call_begin_at(struct trace_thread *thread, struct call_shape *shape,
-                                                                struct call_event *event, const uintptr_t *stack)
+                                                                struct call_event *event, const uintptr_t *stack,
+                                                                const void *real)
 {
     struct trace_slot *slot = thread->slot;
     struct preload_depth *depth = preload_depth(thread);
@@ -169,8 +171,8 @@ static inline __attribute__((always_inline)) void call_begin_at(struct trace_thr
     MEMO_SETTLE(*shape);
     struct kernel_timing_context *timing = kernel_timing_context(thread);
     if (__builtin_expect(atomic_load_explicit(&kernel_timing_attention, memory_order_acquire), 0))
-        call_enter_slowly(timing, entry, event->stream, event->stream == CALL_STREAM_UNKNOWN ? event->handle : NULL,
-                          event->call_id);
+        call_enter_slowly(timing, event->stream, event->stream == CALL_STREAM_UNKNOWN ? event->handle : NULL,
+                          event->call_id, real);
     else
         kernel_timing_note_call(timing, event->call_id);
     event->start_ticks = clock_ticks();
@@ -179,9 +181,10 @@ static inline __attribute__((always_inline)) void call_begin_at(struct trace_thr
 }
 
 static inline __attribute__((always_inline)) void call_record_begin(struct trace_thread *thread,
-                                                                    struct call_shape *shape, struct call_event *event)
+                                                                    struct call_shape *shape, struct call_event *event,
+                                                                    const void *real)
 {
-    call_begin_at(thread, shape, event, NULL);
+    call_begin_at(thread, shape, event, NULL, real);
 }
 
 /* ---- after it: what only the library knows ---- */
@@ -362,7 +365,7 @@ static inline __attribute__((always_inline)) void call_record_end(struct call_sh
 
 /* Both halves for calls that need not be quick: one piece of code for all wrappers. */
 void call_rare_begin(struct trace_thread *thread, struct call_shape *shape, struct call_event *event,
-                     const uintptr_t *stack);
+                     const uintptr_t *stack, const void *real);
 void call_rare_end(struct call_shape *shape, struct call_event *event, const struct call_groups *groups, int status,
                    const void *real);
 

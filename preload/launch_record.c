@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include "cupti/graph_capture.h"
+
 static void set_sizes(struct launch_shape *shape, const uint32_t *grid, const uint32_t *block, size_t shared_bytes)
 {
     shape->grid_xy = memo_pair(grid[0], grid[1]);
@@ -69,20 +71,52 @@ static uint64_t write_second(const struct launch_shape *shape, const struct laun
     return id;
 }
 
-uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
+static struct trace_launch_shape content_of(const struct launch_shape *shape, uint64_t name_id)
 {
-    uint64_t place, id = write_second(shape, event, end_ticks);
-    if (id)
-        return id;
-    int error_before = errno;
-    struct trace_launch_shape content = {
-        .name_id = kernel_names_id(event->thread, shape->kernel),
+    return (struct trace_launch_shape){
+        .name_id = name_id,
         .entry = (uint32_t)shape->entry_shared,
         .grid = {(uint32_t)shape->grid_xy, (uint32_t)(shape->grid_xy >> 32), (uint32_t)shape->grid_z_block_z},
         .block = {(uint32_t)shape->block_xy, (uint32_t)(shape->block_xy >> 32),
                   (uint32_t)(shape->grid_z_block_z >> 32)},
         .shared_bytes = (uint32_t)(shape->entry_shared >> 32),
     };
+}
+
+/* What CUPTI named, the program registered, or the driver knows. */
+static const char *captured_name(const struct launch_shape *shape, const struct launch_event *event)
+{
+    const struct kernel_timing_context *context = kernel_timing_context(event->thread);
+    const char *name = kernel_names_text(shape->kernel);
+    if (!name)
+        name = context->launched ? context->launched : graph_capture_function_name(event->function);
+    return name;
+}
+
+uint64_t launch_write_captured(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
+{
+    int error_before = errno;
+    struct kernel_timing_context *context = kernel_timing_context(event->thread);
+    void *stream = (void *)(uintptr_t)event->stream;
+    bool captures = context->at_end & KERNEL_TIMING_NODES || graph_capture_is_on(stream);
+    uint64_t place, id = 0;
+    if (captures) {
+        const char *name = captured_name(shape, event);
+        struct trace_launch_shape content = content_of(shape, name ? trace_name_intern(event->thread, name) : 0);
+        graph_capture_launched(context, stream, name);
+        id = write_with_shape(event, &content, end_ticks, &place);
+    }
+    errno = error_before;
+    return captures ? id : launch_write(shape, event, end_ticks);
+}
+
+uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
+{
+    uint64_t place, id = write_second(shape, event, end_ticks);
+    if (id)
+        return id;
+    int error_before = errno;
+    struct trace_launch_shape content = content_of(shape, kernel_names_id(event->thread, shape->kernel));
     id = write_with_shape(event, &content, end_ticks, &place);
     remember(event->thread, shape, place);
     errno = error_before;

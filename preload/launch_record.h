@@ -26,6 +26,8 @@ struct launch_event {
     uint64_t parent_call_id; /* the library call that it is made in, 0: none */
     uint64_t stream;
     uint32_t default_stream; /* what stream 0 means */
+    void *const *parameters; /* of the kernel, NULL: none; read only where the user named it */
+    void *function;          /* CUfunction, NULL: none; its name is asked for in captures only */
     const cudaLaunchConfig_t *runtime_config;
     const CUlaunchConfig *driver_config;
 };
@@ -95,6 +97,13 @@ launch_record_begin(struct trace_thread *thread, struct launch_shape *shape, str
 
 /* ---- after the launch ---- */
 
+/* Nodes came of it, or something captures and it may be this. */
+static inline __attribute__((always_inline)) bool launch_is_captured(const struct launch_event *event)
+{
+    return !event->parent_call_id &&
+           kernel_timing_context(event->thread)->at_end & (KERNEL_TIMING_NODES | KERNEL_TIMING_CAPTURED);
+}
+
 static inline __attribute__((always_inline)) void
 launch_finish(const struct launch_event *event, struct trace_launch *launch, uint32_t shape_offset, uint64_t end_ticks)
 {
@@ -111,6 +120,10 @@ launch_finish(const struct launch_event *event, struct trace_launch *launch, uin
 
 /* The launch succeeded, so the real function has read the config before us. Returns the stream. */
 uint64_t launch_read_config(const struct launch_event *event, struct launch_shape *shape);
+
+/* Id of the shape of a launch that a capture took, or may have taken: it gets its name now, since no kernel record may ever
+ * bring one. */
+uint64_t launch_write_captured(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks);
 
 /* Ids of the shape; for one that the thread's block may not hold yet, and may be dropped. */
 uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks);
@@ -157,7 +170,13 @@ static inline __attribute__((always_inline)) void launch_end_now(struct launch_s
             event->stream = launch_read_config(&passed, &filled);
             *shape = filled;
         }
-        id = launch_write(shape, event, end_ticks);
+        if (__builtin_expect(launch_is_captured(event), 0)) {
+            struct launch_event passed = *event;
+            struct launch_shape asked = *shape;
+            id = launch_write_captured(&asked, &passed, end_ticks);
+        } else {
+            id = launch_write(shape, event, end_ticks);
+        }
         owner = TRACE_OWNER_LAUNCH;
     } else {
         thread->slot->launches_failed++;

@@ -296,6 +296,20 @@ static enum kernel_timing_cupti_api cupti_api_of(enum setting_cupti_api api)
     }
 }
 
+static enum kernel_timing_graphs graphs_of(enum setting_graphs graphs)
+{
+    switch (graphs) {
+    case SETTING_GRAPHS_CALLBACKS:
+        return KERNEL_TIMING_GRAPHS_CALLBACKS;
+    case SETTING_GRAPHS_CAPTURE:
+        return KERNEL_TIMING_GRAPHS_CAPTURE;
+    case SETTING_GRAPHS_OFF:
+        return KERNEL_TIMING_GRAPHS_OFF;
+    default:
+        return KERNEL_TIMING_GRAPHS_AUTO;
+    }
+}
+
 static enum trace_timing_mode mode_of(enum setting_timing timing)
 {
     switch (timing) {
@@ -326,6 +340,7 @@ static void configure_timing(void)
                                             .sample_budget_ppm = settings.sample_budget_ppm,
                                             .sample_seed = (uint64_t)settings.sample_seed,
                                             .graph_kernels_most = (uint64_t)settings.graph_kernels_most,
+                                            .graphs = graphs_of(settings.graphs),
                                             .join = join_of(settings.join),
                                             .cupti_api = cupti_api_of(settings.cupti_api),
                                             .exit_timeout_ms = settings.exit_wait_ms};

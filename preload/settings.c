@@ -14,6 +14,7 @@ static const struct setting settings_rows[] = {
     {SETTING_DISABLE,      SETTING_SWITCH, "off",  0, 0,      "pass every call through and record nothing", NULL},
     {SETTING_DURATION_MS,  SETTING_NUMBER, "0",    0, SETTING_DELAY_NEVER_MS, "how long kernels are timed once that began; 0: to the end", NULL},
     {SETTING_EXIT_WAIT_MS, SETTING_NUMBER, "500",  0, 600000, "how long an exiting process may wait for its last kernel times", NULL},
+    {SETTING_GRAPHS,       SETTING_CHOICE, "auto", 0, 0,      "how nodes of CUDA graphs find their calls; auto asks as streams capture where CUPTI does not tell", "auto|callbacks|capture|off"},
     {SETTING_GRAPH_MOST,   SETTING_NUMBER, "0",    0, INT64_C(1000000000000), "kernels of graphs whose times CUPTI can take; 0: as is known of its version", NULL},
     {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
     {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "take the functions that a program looks up by name, too; off takes only those it is linked to", NULL},
@@ -142,6 +143,8 @@ void settings_read_from(struct settings *settings, const char *(*value_of)(const
     settings->exit_wait_ms = (uint32_t)settings_number(exit_wait, value_of(SETTING_EXIT_WAIT_MS, context), NULL);
     settings->cupti_api = (enum setting_cupti_api)settings_choice(settings_find(SETTING_CUPTI_API),
                                                                   value_of(SETTING_CUPTI_API, context), NULL);
+    settings->graphs =
+        (enum setting_graphs)settings_choice(settings_find(SETTING_GRAPHS), value_of(SETTING_GRAPHS, context), NULL);
     settings->join = (enum setting_join)settings_choice(join, value_of(SETTING_JOIN, context), NULL);
 }
 

@@ -19,6 +19,7 @@
 #define SETTING_SAMPLE_WINDOW "ROOFTAP_SAMPLE_WINDOW_US"
 #define SETTING_TIMING        "ROOFTAP_TIMING"
 #define SETTING_EXIT_WAIT_MS  "ROOFTAP_EXIT_WAIT_MS"
+#define SETTING_GRAPHS       "ROOFTAP_GRAPHS"
 #define SETTING_JOIN          "ROOFTAP_JOIN"
 #define SETTING_LOOKUP        "ROOFTAP_LOOKUP"
 #define SETTING_REDACT_ARGS   "ROOFTAP_REDACT_ARGS"
@@ -37,6 +38,7 @@ enum setting_timing { /* as its choices stand */
                       SETTING_TIMING_OFF,
                       SETTING_TIMING_ON, /* the same as auto */
 };
+enum setting_graphs { SETTING_GRAPHS_AUTO, SETTING_GRAPHS_CALLBACKS, SETTING_GRAPHS_CAPTURE, SETTING_GRAPHS_OFF };
 enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
 enum setting_cupti_api { SETTING_CUPTI_AUTO, SETTING_CUPTI_V1, SETTING_CUPTI_V2 };        /* the same */
 
@@ -68,6 +70,7 @@ struct settings {
     uint32_t exit_wait_ms;
     uint32_t max_overhead_ppm; /* 0: no bound */
     enum setting_join join;
+    enum setting_graphs graphs;
     enum setting_cupti_api cupti_api;
 };
 
