@@ -180,6 +180,37 @@ static void run_threads(void)
         MUST(pthread_join(threads[device], NULL));
 }
 
+/* One all-reduce of all ranks after each GEMM, in a group on one thread, through whatever NCCL there is. */
+static void run_nccl(void)
+{
+    enum { HALF_PRECISION = 9 /* ncclBfloat16 */, SUM = 0, COUNT = 1 << 20 };
+    int (*init_all)(void **, int, const int *), (*start)(void), (*end)(void), (*destroy)(void *);
+    int (*all_reduce)(const void *, void *, size_t, int, int, void *, cudaStream_t);
+    void *nccl = dlopen("libnccl.so.2", RTLD_NOW), *communicators[DEVICES_MOST];
+    MUST(!nccl);
+    *(void **)&init_all = dlsym(nccl, "ncclCommInitAll");
+    *(void **)&start = dlsym(nccl, "ncclGroupStart");
+    *(void **)&end = dlsym(nccl, "ncclGroupEnd");
+    *(void **)&destroy = dlsym(nccl, "ncclCommDestroy");
+    *(void **)&all_reduce = dlsym(nccl, "ncclAllReduce");
+    open_ranks();
+    MUST(init_all(communicators, devices, NULL));
+    for (int i = 0; i < repeats; i++) {
+        for (int device = 0; device < devices; device++) {
+            MUST(cudaSetDevice(device));
+            MUST(gemms_ex(&ranks[device].gemms, 64, 64, 32));
+        }
+        MUST(start());
+        for (int device = 0; device < devices; device++)
+            MUST(all_reduce(ranks[device].buffer, ranks[device].buffer, COUNT / 2, HALF_PRECISION, SUM,
+                            communicators[device], ranks[device].gemms.stream));
+        MUST(end());
+    }
+    finish();
+    for (int device = 0; device < devices; device++)
+        MUST(destroy(communicators[device]));
+}
+
 /* Contexts of the driver's beside the runtime's, on one device; each has a default stream of its own. */
 static void run_contexts(void)
 {
@@ -214,6 +245,7 @@ static const struct {
     void (*run)(void);
 } modes[] = {
     {"eager", run_eager}, {"graphs", run_graphs}, {"threads", run_threads}, {"contexts", run_contexts},
+    {"nccl", run_nccl},
 };
 /* clang-format on */
 

@@ -144,6 +144,22 @@ class Devices(Case):
         self.assertEqual(len(contexts), 3)
         ledger.assert_equal(self, session, calls=REPEATS, kernels=REPEATS * 6)
 
+    def test_nccl(self):
+        """Ranks of one thread: each one's kernel is on its own device, and is communication."""
+        session = self.recorded([program("devices"), "nccl", str(REPEATS)], sim_options=("devices=2",))
+        report = self.compare(session, 2)
+        self.compare_records(session)
+        reduces = [line for line in session.ledger("kernel") if "nccl" in line["name"]]
+        self.assertEqual(collections.Counter(line["device"] for line in reduces), {0: REPEATS, 1: REPEATS})
+        # 5 us, and twice half of 1 MiB over 25 GB/s
+        self.assertEqual({line["end"] - line["start"] for line in reduces}, {5000 + round(2**20 / 25)})
+        for device in (0, 1):
+            row = next(row for row in report["operators"] if row["device"] == device and row["family"] == "communication")
+            self.assertEqual((row["kernels"], row["display_name"].split("(")[0]),
+                             (REPEATS, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"))
+            self.assertEqual(report["devices"][device]["time"]["communication_ns"],
+                             sum(line["end"] - line["start"] for line in reduces if line["device"] == device))
+
     def test_visible_devices(self):
         """One of three, under the number 0, and with the UUID of the third."""
         session = self.recorded([program("devices"), "eager", "1"], sim_options=("devices=3",),
