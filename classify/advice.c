@@ -190,7 +190,7 @@ static double saved_by_fewer_kernels(const struct session *session, size_t index
     if (op->roofline.bound == BOUND_OVERHEAD)
         return above_roof_ns(op);
     double floor_ns = op->device >= 0 ? session->devices[op->device].floor_ns : NAN;
-    if (op->of_call || op->kind != OPERATOR_OTHER || !op->kernels || !(floor_ns <= START_UP_MOST_NS))
+    if (op->of_call || op->graph || op->kind != OPERATOR_OTHER || !op->kernels || !(floor_ns <= START_UP_MOST_NS))
         return NAN;
     bool small = (double)op->time_ns <= ROOFLINE_OVERHEAD_TIMES * floor_ns * (double)op->kernels;
     return small ? (double)op->time_ns : NAN;
@@ -337,9 +337,10 @@ static double saved_by_chunked_prefill(const struct session *session, size_t ind
 
 static double saved_by_no_gaps(const struct session *session, size_t index)
 {
-    const struct interval_union *busy = &session->devices[index].busy;
-    double span = (double)(busy->last_ns - busy->first_ns), idle = span - (double)busy->covered_ns;
-    return busy->known && !session->simulated && idle >= IDLE_LEAST_SHARE * span ? idle : NAN;
+    const struct device_time_sum *time = &session->devices[index].time;
+    const double span = (double)time->span_ns, idle = (double)time->gap_ns;
+    const bool known = time->busy_known && time->span_known && !session->simulated;
+    return known && idle >= IDLE_LEAST_SHARE * span ? idle : NAN;
 }
 
 /* ---- the table ---- */

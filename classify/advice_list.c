@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "classify/allocate.h"
+#include "classify/roof_time.h"
 #include "classify/session.h"
 
 size_t advice_subject_count(const struct session *session, enum advice_kind kind)
@@ -31,11 +32,9 @@ static void find_base(const struct session *session, struct advice_list *list)
 {
     double busy = 0, span = 0, roof = 0;
     for (size_t i = 0; i < session->device_count; i++) {
-        const struct interval_union *interval = &session->devices[i].busy;
-        if (!interval->known)
-            continue;
-        busy += (double)interval->covered_ns;
-        span += (double)(interval->last_ns - interval->first_ns);
+        const struct device_time_sum *time = &session->devices[i].time;
+        busy += roof_base_ns(session, (int)i);
+        span += time->busy_known && time->span_known ? (double)time->span_ns : 0;
     }
     for (size_t i = 0; i < session->operator_count; i++)
         if (session->operators[i].t_roof_ns > 0)

@@ -87,7 +87,10 @@ static bool leads(struct graph_replays *replays, const struct graph_node *node)
 /* NODE held from its launch on to launch UNTIL of its graph. */
 static void count_until(struct graph_replays *replays, const struct graph_node *node, uint64_t until, uint64_t until_ns)
 {
-    if (!node->retired && node->leads && until > node->launches)
+    if (node->retired || until <= node->launches)
+        return;
+    sum_add(&replays->graphs[node->graph].node_launches, until - node->launches);
+    if (node->leads)
         time_slices_spread(&graph_replays_count(replays, node->use)->slices, node->realtime_ns, until_ns,
                            until - node->launches);
 }

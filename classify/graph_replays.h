@@ -46,7 +46,8 @@ struct graph_replay {
     uint32_t device;                                /* of those */
     uint64_t kernels;                               /* KERNEL records of its replays */
     uint64_t live_nodes;                            /* after graph_replays_end() */
-    uint64_t node_launches;                         /* likewise: kernels that its launches ran, by its nodes */
+    uint64_t node_launches;                         /* kernels that its launches ran, by its nodes: until then, of those
+                                                     * that hold no more */
 };
 
 /* Executions of one thing by launches of graphs. */

@@ -16,6 +16,7 @@ static void add_graph_run(struct operator_join *join, const struct trace_graph_r
         return;
     }
     interval_set_add(device->busy, run->start_ns, run->end_ns);
+    device_time_add(&device->time, DEVICE_COMPUTE, run->start_ns, run->end_ns);
     device->kernels++;
     sum_add(&device->kernel_ns, run->end_ns - run->start_ns);
     graph_replays_add_run(&join->replays, run);

@@ -70,6 +70,7 @@ static void add_graph(struct operator_join *join, const struct trace_sum_graph *
     sum_add(&graph->runs, sum->runs);
     sum_add(&graph->run_ns, sum->run_ns);
     sum_add(&graph->kernels, sum->kernels);
+    sum_add(&graph->node_launches, sum->node_launches);
     if (sum->runs)
         graph->device = sum->device;
     if (sum->made_ns && (!graph->made_ns || sum->made_ns < graph->made_ns))
@@ -215,6 +216,7 @@ static void write_graph(struct writing *w, const struct graph_replay *graph)
         .device = graph->device,
         .nodes_beyond = graph->nodes_beyond,
         .kernels = graph->kernels,
+        .node_launches = graph->node_launches,
     };
     put(w, &sum.record, TRACE_RECORD_SUM_GRAPH, sizeof sum);
     write_slices(w, (struct trace_sum_slices){.of = TRACE_SLICES_GRAPH, .id = graph->graph_id}, &graph->slices);

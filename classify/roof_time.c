@@ -49,7 +49,19 @@ double roof_saved_ns(const struct session *session, int device, double saved_ns)
         return NAN;
     if (saved_ns <= 0)
         return 0;
-    return on->kernels && on->busy.known ? fmin(saved_ns, (double)on->busy.covered_ns) : saved_ns;
+    return on->kernels && on->busy.known && !on->sampled ? fmin(saved_ns, (double)on->busy.covered_ns) : saved_ns;
+}
+
+double roof_base_ns(const struct session *session, int device)
+{
+    const struct session_device *on = device_of(session, device);
+    double all_ns = 0;
+    if (!on || !on->sampled)
+        return on && on->busy.known ? (double)on->busy.covered_ns : 0;
+    for (size_t i = 0; i < session->operator_count; i++)
+        if (session->operators[i].device == device && session->operators[i].timed)
+            all_ns += (double)session->operators[i].time_ns;
+    return all_ns;
 }
 
 int32_t roof_sm_count(const struct session *session, int device)

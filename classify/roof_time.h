@@ -22,6 +22,10 @@ double roof_blocks_ns(const struct session *session, int device, enum gpu_path p
 /* At least 0, at most the device's busy time: streams overlap, and more than that can't be saved. */
 double roof_saved_ns(const struct session *session, int device, double saved_ns);
 
+/* What savings on a device are a share of: its busy time; where times stand for more than was timed, all that its operators
+ * took. 0: not known. */
+double roof_base_ns(const struct session *session, int device);
+
 int32_t roof_sm_count(const struct session *session, int device); /* negative: not known */
 
 /* What BLOCKS on SM_COUNT SMs can use of the compute peak: min(1, G/S), past whole waves G/(S ceil(G/S)). */

@@ -342,6 +342,10 @@ struct sampled_rows sampled_rows_of(const struct operator_join *join, const stru
         const struct graph_replay *graph = &join->replays.graphs[i];
         estimate(grid, &graph->slices, &graph->slices, 1, &result.graphs[i]);
     }
+    for (size_t i = 0; i < join->row_count; i++)
+        result.any |= result.rows[i].estimated;
+    for (size_t i = 0; i < join->replays.graph_count; i++)
+        result.any |= result.graphs[i].estimated;
     result.sum = sampled_time_of_influence(grid->influence, grid->present, grid->part_count);
     free(grid);
     return result;

@@ -15,7 +15,8 @@ struct sampled_row {
 struct sampled_rows {
     struct sampled_row *rows;   /* as join->rows; NULL: nothing was sampled */
     struct sampled_row *graphs; /* as join->replays.graphs: launches that were timed as a whole */
-    struct sampled_time sum;  /* variance and freedom of all rows' times together */
+    bool any;                   /* one of them is estimated */
+    struct sampled_time sum;    /* variance and freedom of all rows' times together */
 };
 
 struct sampled_rows sampled_rows_of(const struct operator_join *join, const struct execution_book *book);

@@ -379,7 +379,6 @@ static void conclude(struct session_merge *merge)
         session->devices[i].busy = interval_set_union(session->devices[i].intervals);
         session->devices[i].time = device_time_sum(&session->devices[i].time_sets, session->devices[i].intervals);
         copy_sums_sort(&session->devices[i].copied);
-        session->devices[i].busy.known &= !session->devices[i].partly_timed;
         session->devices[i].clocks =
             held_clock_of(&session->clocks, &session->devices[i].facts, session->devices[i].intervals);
         session->coverage.copies += session->devices[i].copies;

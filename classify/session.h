@@ -32,8 +32,8 @@ struct session_device {
     struct device_identity identity; /* which row, and what contradicts it */
     struct gpu_spec *peak_row;       /* of --peak, which roofs then has; NULL: none */
     struct interval_set *intervals;
-    struct interval_union busy; /* not known where only windows of its time were timed */
-    bool partly_timed;
+    struct interval_union busy;
+    bool sampled; /* times of operators stand for more than was timed, and so for more than BUSY */
     struct device_time time_sets;
     struct device_time_sum time; /* how busy it was, with what */
     struct copy_sums copied;     /* PEERS by index of the device in the session; longest time first */

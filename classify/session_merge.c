@@ -357,41 +357,51 @@ static void merge_launches(struct session_merge *merge, struct operator_join *jo
     }
 }
 
-/* EXECUTIONS of one thing, timed or not, among the rows of the devices on which it was timed. */
-static void place_executions(struct session_merge *merge, struct operator_join *join, const int *device_of,
-                             const struct execution_count *count)
+static uint64_t timed_of(const struct joined_kernels *row)
 {
-    const uint32_t signature = count->use.of_call ? index_map_find(&join->signature_map, count->use.id, 0) : 0;
-    uint64_t timed = 0, left = count->executions;
-    int last = only_device(join, device_of);
-    if (signature == INDEX_MAP_NONE)
-        return; /* its shape is lost */
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t d = 0; d < join->device_count; d++) {
-            const uint64_t place = (uint64_t)join->devices[d].ordinal << 1 | count->use.of_call;
-            const uint32_t index = index_map_find(&join->row_map, count->use.id, place);
-            if (index == INDEX_MAP_NONE)
-                continue;
-            const struct joined_kernels *row = &join->rows[index];
-            const uint64_t here = row->of_call ? row->executions : row->kernels;
-            if (pass == 0) {
-                sum_add(&timed, here);
-                continue;
-            }
-            const double part = timed ? (double)count->executions * ((double)here / (double)timed) : 0;
-            const uint64_t placed = whole(part) < left ? whole(part) : left;
-            left -= placed;
-            last = device_of[d];
-            struct operator_row *op = count->use.of_call
-                                          ? operator_of_call(merge, join, &join->signatures[signature], last)
-                                          : operator_at(merge, count->use.id, last, false);
-            sum_add(&op->evidence.executions_all, placed);
-        }
-    if (!left)
+    return row->of_call ? row->executions : row->kernels;
+}
+
+static const struct joined_kernels *row_on(const struct operator_join *join, struct graph_use use, size_t device)
+{
+    const uint64_t place = (uint64_t)join->devices[device].ordinal << 1 | use.of_call;
+    const uint32_t index = index_map_find(&join->row_map, use.id, place);
+    return index == INDEX_MAP_NONE ? NULL : &join->rows[index];
+}
+
+static void add_executions(struct session_merge *merge, const struct operator_join *join, struct graph_use use,
+                           int device, uint64_t executions)
+{
+    const uint32_t signature = use.of_call ? index_map_find(&join->signature_map, use.id, 0) : INDEX_MAP_NONE;
+    if (!executions || (use.of_call && signature == INDEX_MAP_NONE)) /* its shape is lost */
         return;
-    struct operator_row *op = count->use.of_call ? operator_of_call(merge, join, &join->signatures[signature], last)
-                                                 : operator_at(merge, count->use.id, last, false);
-    sum_add(&op->evidence.executions_all, left);
+    struct operator_row *op = use.of_call ? operator_of_call(merge, join, &join->signatures[signature], device)
+                                          : operator_at(merge, use.id, device, false);
+    sum_add(&op->evidence.executions_all, executions);
+}
+
+/* Executions of one thing, timed or not: those that were timed where they were, or all in that proportion where those are a
+ * sample; the rest as calls. */
+static void place_executions(struct session_merge *merge, const struct operator_join *join, const int *device_of,
+                             const struct execution_count *count, const struct sampled_rows *sampled)
+{
+    uint64_t timed = 0, left = count->executions;
+    for (size_t d = 0; d < join->device_count; d++) {
+        const struct joined_kernels *row = row_on(join, count->use, d);
+        sum_add(&timed, row ? timed_of(row) : 0);
+    }
+    for (size_t d = 0; d < join->device_count; d++) {
+        const struct joined_kernels *row = row_on(join, count->use, d);
+        if (!row)
+            continue;
+        const bool estimated = sampled->rows && sampled->rows[row - join->rows].estimated;
+        const double share = timed ? (double)timed_of(row) / (double)timed : 0;
+        const uint64_t wanted = estimated ? whole((double)count->executions * share) : timed_of(row);
+        const uint64_t placed = wanted < left ? wanted : left;
+        add_executions(merge, join, count->use, device_of[d], placed);
+        left -= placed;
+    }
+    add_executions(merge, join, count->use, only_device(join, device_of), left);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -436,13 +446,19 @@ static void add_steps(struct session *session, const struct operator_join *join,
             sum_add(&session->devices[device_of[i]].steps[p], join->sequence.steps.steps[p]);
 }
 
-/* Between windows nobody knows whether a device was busy. */
-static void find_partly_timed(struct session *session, const struct operator_join *join, const int *device_of)
+static void find_sampled(struct session *session, const struct operator_join *join, const int *device_of,
+                         const struct sampled_rows *sampled)
 {
-    if (!timing_windows_any_sampled(&join->timing) && timing_windows_count(&join->timing) < 2)
-        return;
-    for (size_t i = 0; i < join->device_count; i++)
-        session->devices[device_of[i]].partly_timed |= join->devices[i].kernels > 0;
+    for (size_t i = 0; sampled->any && i < join->row_count; i++) {
+        const int device = device_of_ordinal(join, device_of, join->rows[i].ordinal);
+        if (device >= 0)
+            session->devices[device].sampled |= sampled->rows[i].estimated;
+    }
+    for (size_t i = 0; sampled->any && i < join->replays.graph_count; i++) {
+        const int device = device_of_ordinal(join, device_of, join->replays.graphs[i].device);
+        if (device >= 0)
+            session->devices[device].sampled |= sampled->graphs[i].estimated;
+    }
 }
 
 void session_merge_add(struct session_merge *merge, struct operator_join *join, bool timed)
@@ -457,14 +473,14 @@ void session_merge_add(struct session_merge *merge, struct operator_join *join, 
     merge_calls(merge, join, device_of, timed, &sampled);
     merge_launches(merge, join, device_of, timed);
     for (size_t i = 0; i < book.count; i++)
-        place_executions(merge, join, device_of, &book.counts[i]);
+        place_executions(merge, join, device_of, &book.counts[i], &sampled);
     graph_shares_add(merge, join, device_of, &sampled);
-    if (sampled.rows)
+    if (sampled.any)
         time_evidence_add(&merge->session->coverage.evidence, &sampled.sum);
     merge_failures(merge->session, join);
     sequence_merge_add(merge, join, only_device(join, device_of), device_of);
     add_steps(merge->session, join, device_of);
-    find_partly_timed(merge->session, join, device_of);
+    find_sampled(merge->session, join, device_of, &sampled);
     sampled_rows_free(&sampled);
     execution_book_free(&book);
     free(device_of);

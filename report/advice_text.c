@@ -164,10 +164,9 @@ static void word_device(const struct session *session, size_t index, FILE *out)
 
 static void word_idle(const struct session *session, size_t index, FILE *out)
 {
-    const struct interval_union *busy = &session->devices[index].busy;
-    double span = (double)(busy->last_ns - busy->first_ns);
+    const struct device_time_sum *time = &session->devices[index].time;
     char text[FORMAT_BYTES];
-    fputs(format_share(text, 1 - (double)busy->covered_ns / span), out);
+    fputs(format_share(text, (double)time->gap_ns / (double)time->span_ns), out);
 }
 
 static void print_bytes(double bytes, FILE *out)

@@ -32,6 +32,34 @@ static bool untimed(const struct session *session, FILE *out)
     return true;
 }
 
+static bool sampled(const struct session *session, FILE *out)
+{
+    const struct session_coverage *c = &session->coverage;
+    char text[FORMAT_BYTES], width[FORMAT_BYTES];
+    if (!c->evidence.estimated)
+        return false;
+    fprintf(out, "times are estimates from %s timed executions",
+            format_count(text, c->evidence.executions));
+    if (isnan(c->evidence.high_ns))
+        fputs("; how far off they may be is not known", out);
+    else
+        fprintf(out, "; their sum may be off by %s %% (95 %% confidence), single rows by more",
+                format_share(width, (c->evidence.high_ns - c->gpu_time_ns) / c->gpu_time_ns));
+    return true;
+}
+
+static bool graph_times(const struct session *session, FILE *out)
+{
+    const struct session_coverage *c = &session->coverage;
+    char text[FORMAT_BYTES];
+    if (!(c->gpu_time_ns > 0) || !(c->graph_shared_ns + c->graph_rest_ns > 0))
+        return false;
+    fprintf(out,
+            "%s %% of GPU time was measured of whole graphs only: what of it is whose kernels' is the roof model's word",
+            format_share(text, (c->graph_shared_ns + c->graph_rest_ns) / c->gpu_time_ns));
+    return true;
+}
+
 static bool lost(const struct session *session, FILE *out)
 {
     const struct session_coverage *c = &session->coverage;
@@ -258,6 +286,8 @@ static const struct caveat rows[] = {
     {"simulated", simulated},
     {"untimed", untimed},
     {"no_records", no_records},
+    {"sampled", sampled},
+    {"graph_times", graph_times},
     {"lost", lost},
     {"no_end", no_end},
     {"running", running},

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/roof_time.h"
 #include "report/format.h"
 #include "report/operator_rows.h"
 #include "report/timing_text.h"
@@ -18,17 +19,9 @@ struct column_source column_source_of(const struct session *session)
 {
     struct column_source source = {.session = session, .by_roof = true};
     source.base_ns = allocate(session->device_count + 1, sizeof *source.base_ns);
-    for (size_t i = 0; i < session->device_count; i++)
-        if (session->devices[i].busy.known && session->devices[i].busy.covered_ns) {
-            source.base_ns[i] = (double)session->devices[i].busy.covered_ns;
-            source.by_roof = false;
-        }
-    for (size_t i = 0; i < session->operator_count; i++) { /* where busy time is not known, that of all kernels */
-        const struct operator_row *op = &session->operators[i];
-        if (op->device < 0 || session->devices[op->device].busy.known || !op->timed || !op->time_ns)
-            continue;
-        source.base_ns[op->device] += (double)op->time_ns;
-        source.by_roof = false;
+    for (size_t i = 0; i < session->device_count; i++) {
+        source.base_ns[i] = roof_base_ns(session, (int)i);
+        source.by_roof &= !(source.base_ns[i] > 0);
     }
     for (size_t i = 0; source.by_roof && i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
@@ -159,7 +152,9 @@ static void print_kind(const struct column_source *source, const void *row, char
 {
     const struct operator_row *op = row;
     (void)source;
-    if (op->of_call && op->work.batch > 1)
+    if (op->graph)
+        strcpy(cell, "graph");
+    else if (op->of_call && op->work.batch > 1)
         snprintf(cell, COLUMN_CELL_BYTES, "%s x%lld", operator_kind_name(op->kind), (long long)op->work.batch);
     else if (!op->of_call && op->kind == OPERATOR_OTHER)
         print_family(op, cell);

@@ -190,6 +190,7 @@ void timing_json_set_operator(json_t *object, const struct operator_row *op)
     json_value_set(object, "time_source", json_value_text(source_of(op)));
     json_value_set(object, "time_estimated", json_boolean(estimated));
     json_value_set(object, "samples", json_value_count_if(op->timed, evidence->executions));
+    json_value_set(object, "kernels_timed", json_value_count_if(op->timed, evidence->kernels));
     json_value_set(object, "time_timed_ns", json_value_count_if(op->timed && evidence->kernels, evidence->time_ns));
     json_value_set(object, "time_ns_low", json_value_real(estimated ? evidence->low_ns : NAN));
     json_value_set(object, "time_ns_high", json_value_real(estimated ? evidence->high_ns : NAN));

@@ -152,7 +152,7 @@ static void print_graphs(const struct session_process *process, FILE *out)
         fprintf(out, "; nodes of %" PRIu64 " not known", replays->graphs_unknown);
     if (replays->runs)
         fprintf(out, "; %s launches timed as a whole", format_count(timed, replays->runs));
-    if (replays->kernels_launched)
+    if (replays->kernels_launched && (replays->kernels_timed || !replays->runs))
         fprintf(out, "; %s of their %s kernels timed one by one", format_count(timed, replays->kernels_timed),
                 format_count(kernels, replays->kernels_launched));
     if (is_whole(&process->windows) && replays->kernels_timed != replays->kernels_launched)

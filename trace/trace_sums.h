@@ -208,6 +208,7 @@ struct trace_sum_graph {
     uint32_t device;             /* of those */
     uint32_t nodes_beyond;       /* 1: of more nodes than are kept */
     uint64_t kernels;            /* KERNEL records of its replays */
+    uint64_t node_launches;      /* kernels that it launched, of nodes that hold no more */
 };
 
 struct trace_sum_lengths {
@@ -251,7 +252,7 @@ struct trace_sum_copies {
 
 _Static_assert(sizeof(struct trace_sum_activity) == 32 && sizeof(struct trace_sum_copies) == 64, "1.5");
 _Static_assert(sizeof(struct trace_sum_slices) == 48 && sizeof(struct trace_sum_windows) == 296 &&
-                   sizeof(struct trace_sum_graph) == 88 && sizeof(struct trace_sum_lengths) == 72,
+                   sizeof(struct trace_sum_graph) == 96 && sizeof(struct trace_sum_lengths) == 72,
                "1.5");
 _Static_assert(sizeof(struct trace_sum_process) % 8 == 0 && sizeof(struct trace_sum_calls) % 8 == 0, "sums");
 _Static_assert(sizeof(struct trace_sum_kernels) % 8 == 0 && sizeof(struct trace_sample) % 8 == 0, "sums");

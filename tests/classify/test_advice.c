@@ -36,6 +36,17 @@ static size_t weight_operators[] = {0};
 
 enum { BUSY_NS = 1000000 };
 
+/* It was busy for BUSY_NS of SPAN_NS. */
+static void set_span(uint64_t span_ns)
+{
+    device.busy = (struct interval_union){.known = true, .covered_ns = BUSY_NS, .first_ns = 0, .last_ns = span_ns};
+    device.time = (struct device_time_sum){.busy_known = true,
+                                           .span_known = true,
+                                           .busy_ns = BUSY_NS,
+                                           .span_ns = span_ns,
+                                           .gap_ns = span_ns - BUSY_NS};
+}
+
 static void reset(void)
 {
     memset(&session, 0, sizeof session);
@@ -49,7 +60,7 @@ static void reset(void)
     device.floor_ns = NAN;
     device.described = true;
     device.facts.sm_count = 100;
-    device.busy = (struct interval_union){.known = true, .covered_ns = BUSY_NS, .first_ns = 0, .last_ns = BUSY_NS};
+    set_span(BUSY_NS);
     session.devices = &device;
     session.device_count = 1;
     session.operators = operators;
@@ -200,7 +211,7 @@ static void scene_small(bool holds)
 
 static void scene_idle(bool holds)
 {
-    device.busy.last_ns = holds ? 2 * BUSY_NS : BUSY_NS + BUSY_NS / 50; /* 50 %, 2 % */
+    set_span(holds ? 2 * BUSY_NS : BUSY_NS + BUSY_NS / 50); /* 50 %, 2 % */
 }
 
 static void scene_naive(bool holds)
@@ -479,7 +490,7 @@ static void test_untimed(void **state)
     op->timed = false;
     op->kernels = op->time_ns = 0;
     scene_batch(true);
-    device.busy.known = false;
+    device.busy.known = device.time.busy_known = false;
     struct advice_list list = advice_find(&session);
     assert_true(list.by_roof);
     assert_int_equal(list.count, 1);
@@ -553,7 +564,7 @@ static void test_verdict_of_a_waiting_gpu(void **state)
     (void)state;
     reset();
     add_gemm(GPU_PATH_BF16, NUMBER_BF16, 16, 1e9, 100e6, BUSY_NS);
-    device.busy.last_ns = 4 * BUSY_NS;
+    set_span(4 * BUSY_NS);
     struct verdict verdict = verdict_here();
     assert_int_equal(verdict.kind, VERDICT_WAITS);
     assert_float_equal(verdict.idle_share, 0.75, 1e-9);
@@ -570,7 +581,7 @@ static void test_verdict_without_times(void **state)
     op->timed = false;
     op->kernels = op->time_ns = 0;
     session.coverage.gpu_time_ns = NAN;
-    device.busy.known = false;
+    device.busy.known = device.time.busy_known = false;
     struct verdict verdict = verdict_here();
     assert_true(verdict.by_roof);
     assert_int_equal(verdict.kind, VERDICT_BOUND);

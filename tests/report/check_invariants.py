@@ -54,7 +54,13 @@ def shares(values, what):
 # ---- devices ----
 
 def busy_of(report, device):
-    return report["devices"][device]["gpu_busy_ns"] if device is not None else None
+    """Where times stand for more than was timed, so does what was busy."""
+    if device is None:
+        return None
+    here = [op for op in report["operators"] if op["device"] == device]
+    if any(op["time_estimated"] for op in here):
+        return sum(op["time_ns"] or 0 for op in here)
+    return report["devices"][device]["gpu_busy_ns"]
 
 
 def saved(report, device, value, what):
@@ -128,6 +134,25 @@ def check_class(report, op):
         require(known(op["blocks"], sms) and op["blocks"] < sms, "starved:", op["blocks"], "blocks on", sms)
 
 
+def interval(low, value, high, what):
+    require((low is None) == (high is None), what, "has half an interval")
+    require(low is None or low * (1 - EPSILON) <= value <= high * (1 + EPSILON), what, value, "is not in its interval", low, high)
+
+
+def check_evidence(op):
+    """What a time rests on."""
+    interval(op["time_ns_low"], op["time_ns"], op["time_ns_high"], "time")
+    require(op["time_estimated"] or op["time_ns_low"] is None, "an interval of what was timed")
+    require(known(op["time_ns"]) == known(op["time_source"]), "a time without a source, or a source without a time")
+    if op["time_source"] == "timed":
+        require(op["time_ns"] == op["time_timed_ns"] and op["kernels"] == op["kernels_timed"], "not as it was timed")
+    if op["time_source"] in ("sampled", "mixed"):
+        require(op["time_ns"] * (1 + EPSILON) + 1 >= op["time_timed_ns"], "less than was timed")
+    require(not op["time_shared_ns"] or op["time_shared_ns"] <= op["time_ns"] * (1 + EPSILON), "more shared than there is")
+    require(not known(op["executions_all"], op["samples"]) or op["executions_all"] >= op["samples"] or op["kind"] == "other",
+            "timed more often than executed")
+
+
 def check_rows_at_ridge(op):
     """Below M* it is memory-bound, from it on compute-bound."""
     intensity, ridge, rows = op["intensity"], op["ridge"], op["m_star"]
@@ -159,6 +184,7 @@ def check_plain_product(op):
 def check_operator(report, op):
     check_unknown(op)
     check_class(report, op)
+    check_evidence(op)
     check_rows_at_ridge(op)
     check_plain_product(op)
     share(op["share"], "share")
@@ -242,7 +268,7 @@ def check_sums(report):
     if gpu_time is not None:
         require(near(gpu_time, sum(op["time_ns"] or 0 for op in ops)), "gpu_time_ns is not the operators'")
         of_devices = [device["kernel_ns"] or 0 for device in report["devices"]]
-        require(COUNT_MOST in of_devices or near(gpu_time, sum(of_devices)), "gpu_time_ns is not the devices'")
+        require(COUNT_MOST in of_devices or coverage["time_estimated"] or near(gpu_time, sum(of_devices)), "gpu_time_ns is not the devices'")
     shares([op["share"] for op in ops], "shares of operators")
     shares([weight["share"] for weight in report["weights"]], "shares of weights")
     for key in ("launch_share", "gpu_time_share"):
@@ -252,7 +278,13 @@ def check_sums(report):
     for key in ("calls", "failed_calls", "launches"):
         require(coverage[key] == sum(process[key] for process in report["processes"]), key, "of processes and of coverage")
     if coverage["kernels"] is not None:
-        require(coverage["kernels"] == sum(op["kernels"] or 0 for op in ops), "kernels")
+        require(coverage["kernels"] == sum(op["kernels_timed"] or 0 for op in ops), "kernels")
+    for key, part in (("graph_shared_time_ns", "graph_shared"), ("graph_rest_time_ns", "graph")):
+        require(coverage[key] is None or coverage[key] >= 0, key, "is negative")
+    require(None in (gpu_time, coverage["graph_shared_time_ns"], coverage["graph_rest_time_ns"]) or
+            coverage["graph_shared_time_ns"] + coverage["graph_rest_time_ns"] <= gpu_time * (1 + EPSILON), "more of graphs than there was")
+    require(coverage["time_estimated"] == any(op["time_estimated"] for op in ops), "estimated")
+    interval(coverage["gpu_time_ns_low"], gpu_time, coverage["gpu_time_ns_high"], "GPU time")
     claimed = [i for weight in report["weights"] for i in weight["operators"]]
     require(len(set(claimed)) == len(claimed), "an operator is of two weights")
 
@@ -275,7 +307,9 @@ def base_of(report, saved_of):
     devices = report["devices"]
     if saved_of == "roof":
         return sum(op["t_roof_ns"] or 0 for op in report["operators"])
-    return sum(device["gpu_busy_ns" if saved_of == "busy" else "span_ns"] or 0 for device in devices)
+    if saved_of == "busy":
+        return sum(busy_of(report, device) or 0 for device in range(len(devices)))
+    return sum(device["span_ns"] or 0 for device in devices)
 
 
 def check_advice(report):
@@ -344,7 +378,9 @@ BREAKS = [
     (("operators", 0, "time_ns"), lambda x: x + 1), (("weights", 0, "executions"), lambda x: x + 1), (("weights", 0, "m_p50"), 10**6),
     (("weights", 0, "m_p90"), 0), (("weights", 0, "skinny"), False), (("weights", 0, "time_below"), 1.01), (("weights", 0, "n"), 7),
     (("weights", 0, "saved_ns", "batch"), -1), (("weights", 0, "saved_ns", "8_bit"), 10**12), (("weights", 0, "fill"), 0.123),
-    (("weights", 0, "operators"), [0, 0]), (("sibling_groups", 0, "n_fused"), 1), (("sibling_groups", 0, "saved_ns"), 10**12),
+    (("operators", 0, "kernels_timed"), 10**6), (("operators", 0, "time_ns_low"), 1), (("operators", 0, "time_source"), None),
+    (("operators", 0, "executions_all"), 0), (("operators", 0, "time_shared_ns"), 10**15), (("coverage", "time_estimated"), True),
+    (("coverage", "graph_rest_time_ns"), 10**15), (("weights", 0, "operators"), [0, 0]), (("sibling_groups", 0, "n_fused"), 1), (("sibling_groups", 0, "saved_ns"), 10**12),
     (("sibling_groups", 0, "intensity_fused"), 0.1), (("coverage", "calls"), 1), (("coverage", "gpu_time_share", "exact"), 0.5),
     (("phases", "decode", "flops"), 1), (("phases", "decode", "share"), 0.99), (("advice", 0, "saved_share"), 0.0001),
     (("advice", 0, "subjects", 0, "saved_ns"), 0), (("advice", 0, "subjects"), []), (("verdict", "share", "memory"), 1.1),

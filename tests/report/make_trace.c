@@ -457,6 +457,7 @@ static void write_signature(struct thing *thing)
 
 static void write_kernel(uint64_t name_id, enum trace_owner owner, uint64_t owner_id, uint64_t call_id)
 {
+    static uint32_t correlation;
     struct trace_kernel *r = reserve(TRACE_RECORD_KERNEL, sizeof *r);
     long long grid[3];
     uint64_t duration = (uint64_t)number_of("ns", 1000);
@@ -468,6 +469,7 @@ static void write_kernel(uint64_t name_id, enum trace_owner owner, uint64_t owne
     r->owner = (uint8_t)owner;
     r->join = call_id ? TRACE_JOIN_CORRELATION : TRACE_JOIN_NONE;
     r->graph_id = (uint32_t)number_of("graph", 0);
+    r->correlation_id = r->graph_id ? (uint32_t)number_of("correlation", ++correlation) : 0;
     r->device = (uint32_t)number_of("device", 0);
     r->stream = (uint32_t)number_of("stream", 7);
     numbers_of("grid", 3, grid, 1);
@@ -554,7 +556,130 @@ static void statement_kernel(void)
 {
     long long times = number_of("times", 1);
     for (long long i = 0; i < times; i++)
-        write_kernel(find_thing(words[1])->id, TRACE_OWNER_NONE, 0, 0);
+        if (value_of("signature"))
+            write_kernel(find_thing(words[1])->id, TRACE_OWNER_CALL, find_thing(value_of("signature"))->id,
+                         (uint64_t)number_of("call", 1));
+        else
+            write_kernel(find_thing(words[1])->id, TRACE_OWNER_NONE, 0, 0);
+}
+
+static const struct symbol modes[] = {{"off", 0},     {"auto", 1},   {"node", 2}, {"graph", 3},
+                                      {"sampled", 4}, {"events", 5}, {NULL, 0}};
+static const struct symbol whats[] = {{"open", 1}, {"close", 2}, {"mark", 3}, {NULL, 0}};
+static const struct symbol whys[] = {{"start", 1}, {"option", 2},   {"control", 3},  {"sampled", 4},
+                                     {"bound", 5}, {"overhead", 6}, {"profiler", 7}, {"end", 8},
+                                     {NULL, 0}};
+
+static uint64_t time_of_line(void)
+{
+    return value_of("at") ? (uint64_t)number_of("at", 0) : clock_ns;
+}
+
+/* timing MODE TEXT [asked= window= period= most= cupti= at=] */
+static void statement_timing(void)
+{
+    char text[8192];
+    size_t bytes = word_count > 2 && *words[2] == '"' ? text_of(words[2], text) : 0;
+    struct trace_timing *r = reserve_text(TRACE_RECORD_TIMING, offsetof(struct trace_timing, text), text, bytes);
+    r->ticks = time_of_line();
+    r->asked = (uint32_t)named_of("asked", modes, TRACE_TIMING_AUTO);
+    r->mode = (uint32_t)symbol_of(modes, words[1]);
+    r->cupti_version = (uint32_t)number_of("cupti", 26);
+    r->window_ns = (uint64_t)number_of("window", 0);
+    r->period_ns = (uint64_t)number_of("period", 0);
+    r->graph_records_most = (uint64_t)number_of("most", 0);
+    r->text_bytes = (uint32_t)bytes;
+}
+
+/* window open|close|mark WHY [number= text= at=] */
+static void statement_window(void)
+{
+    char text[8192];
+    size_t bytes = text_of(value_of("text"), text);
+    struct trace_window *r = reserve_text(TRACE_RECORD_WINDOW, offsetof(struct trace_window, text), text, bytes);
+    r->ticks = r->realtime_ns = time_of_line();
+    r->what = (uint32_t)symbol_of(whats, words[1]);
+    r->why = (uint32_t)symbol_of(whys, words[2]);
+    r->number = (uint32_t)number_of("number", 1);
+    r->text_bytes = (uint32_t)bytes;
+}
+
+/* graph_run GRAPH [times=1 ns= device= gap= at=] */
+static void statement_graph_run(void)
+{
+    for (long long i = 0; i < number_of("times", 1); i++) {
+        struct trace_graph_run *r = reserve(TRACE_RECORD_GRAPH_RUN, sizeof *r);
+        r->start_ns = time_of_line();
+        r->end_ns = r->start_ns + (uint64_t)number_of("ns", 1000);
+        r->graph_id = (uint32_t)strtoul(words[1], NULL, 0);
+        r->device = (uint32_t)number_of("device", 0);
+        clock_ns += (uint64_t)number_of("ns", 1000) + (uint64_t)number_of("gap", 0);
+    }
+}
+
+/* graph_node GRAPH NODE [signature= launch= name= call= retired= launches= summed= at=] */
+static void statement_graph_node(void)
+{
+    struct trace_graph_node *r = reserve(TRACE_RECORD_GRAPH_NODE, sizeof *r);
+    const char *signature = value_of("signature"), *launch = value_of("launch");
+    r->graph_id = (uint32_t)strtoul(words[1], NULL, 0);
+    r->graph_node_id = (uint64_t)r->graph_id << 32 | strtoul(words[2], NULL, 0);
+    r->call_id = (uint64_t)number_of("call", signature || launch ? (long long)next_call_id - 1 : 0);
+    r->owner = signature ? TRACE_OWNER_CALL : launch ? TRACE_OWNER_LAUNCH : TRACE_OWNER_NONE;
+    r->owner_id = signature ? find_thing(signature)->id : launch ? find_thing(launch)->shape.id : 0;
+    r->name_id = value_of("name") ? find_thing(value_of("name"))->id : launch ? find_thing(launch)->id : 0;
+    r->ticks = time_of_line();
+    r->retired = (uint8_t)number_of("retired", 0);
+    r->summed = (uint16_t)number_of("summed", 0);
+    r->launches = (uint64_t)number_of("launches", 0);
+}
+
+/* graph_launches GRAPH COUNT [ended= at=] */
+static void statement_graph_launches(void)
+{
+    struct trace_graph_launches *r = reserve(TRACE_RECORD_GRAPH_LAUNCHES, sizeof *r);
+    r->graph_id = (uint32_t)strtoul(words[1], NULL, 0);
+    r->launches = strtoull(words[2], NULL, 0);
+    r->realtime_ns = time_of_line();
+    r->ended = (uint32_t)number_of("ended", 0);
+}
+
+/* lengths ADDRESS [how= graph= call= count= cumulative= least= most= sum= launches=] */
+static void statement_lengths(void)
+{
+    struct trace_lengths *r = reserve(TRACE_RECORD_LENGTHS, sizeof *r);
+    r->ticks = clock_ns;
+    r->address = strtoull(words[1], NULL, 0);
+    r->how = (uint32_t)number_of("how", TRACE_LENGTHS_COPIED);
+    r->graph_id = (uint32_t)number_of("graph", 0);
+    r->call_id = (uint64_t)number_of("call", 0);
+    r->count = (uint32_t)number_of("count", 1);
+    r->cumulative = (uint32_t)number_of("cumulative", 0);
+    r->least = number_of("least", 1);
+    r->most = number_of("most", 1);
+    r->sum = number_of("sum", 1);
+    r->launches = (uint64_t)number_of("launches", 1);
+}
+
+/* overhead [wall= calls= calls_ns= calls_all= callbacks= callbacks_ns= callbacks_all= records= records_ns= buffers= bytes=
+ * level=] */
+static void statement_overhead(void)
+{
+    struct trace_overhead *r = reserve(TRACE_RECORD_OVERHEAD, sizeof *r);
+    r->ticks = clock_ns;
+    r->wall_ns = (uint64_t)number_of("wall", 0);
+    r->calls = (uint64_t)number_of("calls", 0);
+    r->calls_ns = (uint64_t)number_of("calls_ns", 0);
+    r->calls_all = (uint64_t)number_of("calls_all", 0);
+    r->callbacks = (uint64_t)number_of("callbacks", 0);
+    r->callbacks_ns = (uint64_t)number_of("callbacks_ns", 0);
+    r->callbacks_all = (uint64_t)number_of("callbacks_all", 0);
+    r->records = (uint64_t)number_of("records", 0);
+    r->records_ns = (uint64_t)number_of("records_ns", 0);
+    r->buffers = (uint64_t)number_of("buffers", 0);
+    r->buffer_bytes = (uint64_t)number_of("bytes", 0);
+    r->helper_cpu_ns = r->timing_cpu_ns = UINT64_MAX;
+    r->level = (uint64_t)number_of("level", 0);
 }
 
 static void statement_copy(void)
@@ -654,7 +779,11 @@ static void run_statement(const char *folder)
         {"call", 2, statement_call},       {"failed", 2, statement_failed}, {"launch", 2, statement_launch},
         {"kernel", 2, statement_kernel},   {"copy", 1, statement_copy},     {"slots", 1, statement_slots},
         {"slot", 1, statement_slot},       {"end", 1, statement_end},       {"version", 1, statement_version},
-        {"clocks", 1, statement_clocks},
+        {"clocks", 1, statement_clocks},   {"timing", 2, statement_timing}, {"window", 3, statement_window},
+        {"graph_run", 2, statement_graph_run},
+        {"graph_node", 3, statement_graph_node},
+        {"graph_launches", 3, statement_graph_launches},
+        {"lengths", 2, statement_lengths}, {"overhead", 1, statement_overhead},
     };
     if (!strcmp(words[0], "file") && word_count > 1)
         statement_file(folder);

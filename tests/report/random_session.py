@@ -37,6 +37,42 @@ def signature(draw, name, hard):
     ])
 
 
+def timing(draw, hard, signatures):
+    """Modes, windows, graphs and the rest, of which only some belong together."""
+    mode = draw.choice(["node", "graph", "sampled", "sampled", "off", "events"])
+    lines = [f'timing {mode} "rule" window={draw.choice([0, 1000000, MOST] if hard else [1000000])} '
+             f'period={draw.choice([0, 1, MOST] if hard else [20000000])} asked={draw.choice(["auto", mode])}']
+    graph = draw.randint(1, 3)
+    for node in range(draw.randint(0, 4)):
+        of = draw.choice([f"signature=s{draw.randrange(signatures)} name=g", "name=k", "name=x"])
+        lines.append(f"graph_node {graph} {draw.choice([node, 1])} {of} launches={draw.choice([0, 0, 2, MOST] if hard else [0])} "
+                     f"retired={draw.choice([0, 0, 1])} {draw.choice(['at=1', 'at=' + str(MOST)]) if hard else ''}")
+    for _ in range(draw.randint(0, 3)):
+        lines.append(f"graph_launches {graph} {draw.choice(EDGES[:2] + [7, 100, 2**64 - 1, MOST] if hard else [5, 50])} "
+                     f"{'at=' + str(draw.choice([0, 1, MOST])) if hard and draw.random() < 0.5 else ''}".replace("graph_launches -1", "graph_launches 1"))
+    for _ in range(draw.choice([0, 0, 3])):
+        lines.append(f"graph_run {graph} times={draw.randint(1, 3)} ns={draw.choice([0, 1, 10**15] if hard else [100000])} "
+                     f"device={draw.choice([0, 77]) if hard else 0}")
+    lines.append(f"lengths {draw.choice(EDGES[:3] + [4096])} count={draw.choice([0, 1, 2**31])} least={draw.choice(EDGES)} "
+                 f"most={draw.choice(EDGES)} sum={draw.choice(EDGES)} launches={draw.choice([0, 1, MOST])}".replace("lengths -1", "lengths 1"))
+    number = draw.choice(EDGES if hard else [1000, 0])
+    lines.append(f"overhead wall={number} calls={draw.choice([0, 4, number])} calls_ns=800 calls_all={draw.choice([0, 10, MOST])} "
+                 f"callbacks={draw.choice([0, 2])} callbacks_ns={number} callbacks_all=3 level={draw.choice([0, 1, 9])}")
+    return lines
+
+
+def windows(draw, hard, lines):
+    """Opens and closes them among LINES."""
+    number, at = 0, sorted(draw.randint(0, len(lines)) for _ in range(2 * draw.randint(0, 4)))
+    for place, index in reversed(list(zip(at, range(len(at))))):
+        number = index // 2 + 1
+        why = draw.choice(["sampled", "sampled", "option", "control"])
+        what = draw.choice(["open", "close", "mark"]) if hard and draw.random() < 0.3 else "close" if index % 2 else "open"
+        when = f"at={draw.choice([0, 1, MOST, 2**63])}" if hard and draw.random() < 0.1 else ""
+        lines[place:place] = [f"window {what} {why} number={number} text=\"m\" {when}".replace(str(2**63), str(MOST)),
+                              f"wait ns={draw.choice([1000000, 30000000])}"]
+
+
 def describe(seed):
     draw = random.Random(seed)
     hard = seed % 2 == 1
@@ -47,6 +83,7 @@ def describe(seed):
     lines += [f'name {alias} "{name}"' for alias, name in KERNELS.items()]
     signatures = draw.randint(1, 9)
     lines += [signature(draw, f"s{i}", hard) for i in range(signatures)]
+    head = len(lines)
     activation = 1
     for step in range(draw.randint(1, 40)):
         which = draw.randrange(signatures)
@@ -65,4 +102,9 @@ def describe(seed):
             lines.append(f"failed s{which} status={draw.choice([7, 14, -1])}")
         if draw.random() < 0.1:
             lines.append("copy ns=3000 bytes=4096")
+    more = random.Random(-seed - 1)  # of its own, so that the lines above stay what they are
+    if more.random() < 0.5:
+        body = lines[head:]
+        windows(more, hard, body)
+        lines = lines[:head] + timing(more, hard, signatures) + body
     return "\n".join(lines + draw.choice([["end"], []])) + "\n"
