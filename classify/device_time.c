@@ -68,13 +68,6 @@ void device_time_take(struct device_time *time, enum device_activity activity, u
     interval_set_take(activity == DEVICE_KERNELS ? kernels_of(time) : set_of(time, activity), gap_ns, known);
 }
 
-const struct interval_set *device_time_set(const struct device_time *time, enum device_activity activity)
-{
-    if (activity == DEVICE_KERNELS && !time->sets[DEVICE_KERNELS])
-        activity = DEVICE_COMPUTE;
-    return time->sets[activity];
-}
-
 void device_time_add_window(struct device_time *time, uint64_t open_ns, uint64_t close_ns)
 {
     if (!time->timed)

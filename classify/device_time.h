@@ -41,8 +41,6 @@ void device_time_add_set(struct device_time *time, enum device_activity activity
 void device_time_add_stretch(struct device_time *time, enum device_activity activity,
                              const struct interval_stretch *stretch);
 void device_time_take(struct device_time *time, enum device_activity activity, uint64_t gap_ns, bool known);
-/* NULL: none. KERNELS are COMPUTE where there is no communication. */
-const struct interval_set *device_time_set(const struct device_time *time, enum device_activity activity);
 /* It was timed then, and not all the time. */
 void device_time_add_window(struct device_time *time, uint64_t open_ns, uint64_t close_ns);
 /* Adds all of FROM, another process's on the same device, which is closed. */

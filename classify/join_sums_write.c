@@ -130,7 +130,7 @@ static void write_busy(struct writing *w, const struct joined_device *device, co
 static void write_activity(struct writing *w, const struct joined_device *device, enum device_activity activity,
                            bool known)
 {
-    const struct interval_set *set = device_time_set(&device->time, activity);
+    const struct interval_set *set = device->time.sets[activity];
     struct interval_summary summary = {.known = true};
     struct trace_sum_activity *sum = (struct trace_sum_activity *)w->room.bytes;
     size_t at = 0;
@@ -191,7 +191,8 @@ static void write_device(struct writing *w, const struct joined_device *device)
     write_busy(w, device, &summary);
     free(summary.stretches);
     for (int activity = 0; activity < DEVICE_ACTIVITIES; activity++) /* KERNELS first */
-        write_activity(w, device, (enum device_activity)activity, named || activity == DEVICE_COPIES);
+        if (activity != DEVICE_KERNELS || device->time.sets[DEVICE_KERNELS])
+            write_activity(w, device, (enum device_activity)activity, named || activity == DEVICE_COPIES);
     write_copies(w, device);
 }
 

@@ -223,13 +223,13 @@ struct trace_sum_lengths {
 
 /* When one device did what, as SUM_BUSY tells when it did anything. Stretches of one activity don't overlap each other. */
 enum trace_activity {
-    TRACE_ACTIVITY_KERNELS = 1,  /* of any kind; before COMPUTE; as COMPUTE where there is no communication */
+    TRACE_ACTIVITY_KERNELS = 1,  /* of any kind, before COMPUTE; left out where there is no communication: then as COMPUTE */
     TRACE_ACTIVITY_COMPUTE = 2,
     TRACE_ACTIVITY_COMMUNICATION = 3,
     TRACE_ACTIVITY_COPIES = 4,   /* memsets too */
 };
 
-/* At least one record a device and activity, also of none. */
+/* Else at least one record a device and activity, also of none. */
 struct trace_sum_activity {
     struct trace_record record;
     uint32_t device;
