@@ -5,15 +5,18 @@ to start before their launch. Kernels are joined by ids, so nothing is lost, and
 FAILURES row: C05."""
 import pathlib
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import ledger  # noqa: E402
+import test_windows  # noqa: E402
 from recording import Case, main, program  # noqa: E402
 
 REPLAYS = 6
 SECOND_NS = 1000000000
 # A clock's faults: how far apart CUPTI's and the host's are then. 1.7e18 ns back is about the epoch of a boot.
 SKEWS = {"": 0, "skew:5000000": 5000000, "skew:-3000000000": 3 * SECOND_NS, "skew:-1700000000000000000": 1700000000 * SECOND_NS}
+TOLERANCE_NS = 1000000  # within which two clocks are taken for one
 NOISE_NS = SECOND_NS // 10  # a host that was interrupted between two readings
 
 
@@ -48,6 +51,38 @@ class Clocks(Case):
             lines = session.ledger("kernel")
             self.assertEqual(device["gpu_busy_ns"], sum(line["end"] - line["start"] for line in lines))  # one stream
             self.assertEqual(device["span_ns"], max(line["end"] for line in lines) - min(line["start"] for line in lines))
+
+    def timed_span(self, session):
+        """From the first kernel that was timed to the last, as far as windows were open: all by the host's clock."""
+        windows = sorted((record["realtime_ns"], record["what"]) for record in session.records("window"))
+        opened = [at for at, what in windows if what == test_windows.OPEN]
+        closed = [at for at, what in windows if what == test_windows.CLOSE]
+        kernels = [line for line in session.ledger("kernel")
+                   if any(a <= line["start"] and line["end"] <= b for a, b in zip(opened, closed))]
+        first, last = min(line["start"] for line in kernels), max(line["end"] for line in kernels)
+        return sum(max(0, min(last, b) - max(first, a)) for a, b in zip(opened, closed))
+
+    def test_windows(self):
+        """Windows are the host's: with CUPTI's clock an hour away, what was timed lies in them all the same."""
+        for fault in ("", "skew:-3600000000000", "skew:3600000000000"):
+            with self.subTest(fault):
+                steps = test_windows.Steps(self.session(), ["--delay", "ctl"], {"SIMGPU_CUPTI_FAULT": fault} if fault else None)
+                steps.do("eager 2")
+                for _ in range(2):
+                    self.assertEqual(test_windows.ctl("start", steps.pid()).status, 0)
+                    steps.do("eager 1")
+                    time.sleep(0.05)  # so long that a millisecond, the tolerance, is not what is seen
+                    steps.do("eager 2")
+                    self.assertEqual(test_windows.ctl("stop", steps.pid()).status, 0)
+                    steps.do("eager 4")
+                status, _, err = steps.end()
+                self.assertEqual((status, err), (0, ""))
+                device, = steps.session.report["devices"]
+                self.assertTrue(device["time"]["in_windows"])
+                self.assertEqual(steps.session.report["coverage"]["kernels"], 2 * 3 * test_windows.GEMMS)
+                span = self.timed_span(steps.session)
+                self.assertGreater(span, 90000000)
+                self.assertAlmostEqual(device["time"]["span_ns"], span, delta=4 * TOLERANCE_NS)
 
 
 if __name__ == "__main__":
