@@ -8,6 +8,7 @@
 #include "cupti/cupti_session.h"
 #include "cupti/cupti_versions.h"
 #include "cupti/event_timing.h"
+#include "cupti/graph_launches.h"
 #include "cupti/kernel_timing.h"
 #include "cupti/timed_kinds.h"
 #include "cupti/timing_delivery.h"
@@ -241,8 +242,15 @@ static void closed(enum trace_window_why why)
     atomic_store(&gate.open, false);
 }
 
+/* How often graphs were launched until here, for what is estimated from the windows. Outside of them: it takes its time. */
+static void count_graphs(void)
+{
+    graph_launches_write(trace_thread_get(), false);
+}
+
 static void open_gate(enum trace_window_why why)
 {
+    count_graphs();
     int result = switch_timing(true);
     if (result == 0) {
         if (timing_mode_now() == TRACE_TIMING_GRAPH && !timed_kinds_graphs_whole())
@@ -262,6 +270,7 @@ static void close_gate(enum trace_window_why why)
     closed(why);
     if (by_events() || !timing_delivery_keeps_on())
         switch_timing(false);
+    count_graphs();
 }
 
 void timing_window_begin(bool is_open)
