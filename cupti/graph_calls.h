@@ -19,6 +19,8 @@ void graph_calls_open(const struct cupti_library *library, const struct cuda_dri
 /* In the trace, by which means, once there are graphs: some were made here, or SEEN says that their kernels ran. */
 void graph_calls_note_if_used(bool seen);
 
+void graph_calls_note_losses(void);
+
 /* ---- the program's calls: any thread. CONTEXT: the calling thread's, or NULL ---- */
 
 /* Before it begins to capture: from then on too late for much. */

@@ -15,7 +15,7 @@ enum {
     CALLS_MOST = 64,         /* library calls under way in captures at one time */
     BEFORE_MOST = 128,       /* streams that a capture joined before one call */
     MADE_MOST = 256,         /* nodes of one call, all kinds */
-    DEPENDENCIES_MOST = 128, /* of one node */
+    DEPENDENCIES_MOST = 128, /* of one node, fewer than that */
     IS_CAPTURING = 1,
     EDGE_BYTES = 8, /* CUgraphEdgeData */
 };
@@ -59,7 +59,8 @@ void graph_capture_want(const struct cuda_driver *mapped, bool wanted)
 {
     if (mapped)
         atomic_store(&driver, mapped);
-    atomic_store(&wanted_now, wanted && mapped && (mapped->cuStreamGetCaptureInfo_v3 || mapped->cuStreamGetCaptureInfo_v2));
+    atomic_store(&wanted_now,
+                 wanted && mapped && (mapped->cuStreamGetCaptureInfo_v3 || mapped->cuStreamGetCaptureInfo_v2));
     asking_renew();
 }
 
@@ -130,9 +131,9 @@ static bool ask_dependencies(void *node, void **nodes, size_t *count)
     unsigned char edges[DEPENDENCIES_MOST * EDGE_BYTES];
     *count = DEPENDENCIES_MOST;
     if (d->cuGraphNodeGetDependencies_v2)
-        return d->cuGraphNodeGetDependencies_v2(node, nodes, edges, count) == 0 && *count <= DEPENDENCIES_MOST;
+        return d->cuGraphNodeGetDependencies_v2(node, nodes, edges, count) == 0 && *count < DEPENDENCIES_MOST;
     return d->cuGraphNodeGetDependencies && d->cuGraphNodeGetDependencies(node, nodes, count) == 0 &&
-           *count <= DEPENDENCIES_MOST;
+           *count < DEPENDENCIES_MOST; /* of more the driver gives as many, and says nothing */
 }
 
 static int type_of(void *node)

@@ -32,8 +32,8 @@ void graph_launches_ended(struct trace_thread *thread, void *handle);
  * blocks from callers at one go. False: something is left for the next time. */
 bool graph_launches_write(struct trace_thread *thread, bool all);
 
-bool graph_launches_any(void);              /* an executable was made, ever */
-uint32_t graph_launches_id(void *handle);   /* 0: not known */
-uint64_t graph_launches_refused(void);      /* executables for which there was no room */
+bool graph_launches_any(void);            /* an executable was made, ever */
+uint32_t graph_launches_id(void *handle); /* 0: not known */
+uint64_t graph_launches_refused(void);    /* executables for which there was no room */
 
 #endif

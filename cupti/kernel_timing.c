@@ -441,6 +441,7 @@ static void write_graphs_if_due(uint64_t now_ns)
     if (now_ns - last_ns < GRAPHS_MS * ms)
         return;
     graph_calls_note_if_used(kernel_records_graph_kernels() != 0);
+    graph_calls_note_losses();
     bool whole = graph_launches_write(trace_thread_get(), false);
     last_ns = whole ? now_ns : 0;
 }
@@ -449,6 +450,7 @@ static void write_graphs_if_due(uint64_t now_ns)
 static void write_all_graphs(void)
 {
     graph_calls_note_if_used(kernel_records_graph_kernels() != 0);
+    graph_calls_note_losses();
     for (unsigned i = 0; i < 50 && !graph_launches_write(trace_thread_get(), true); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }

@@ -402,7 +402,7 @@ FAKE_API uint32_t fake_cupti_launch(uint32_t cbid)
 
 static size_t record_bytes(uint32_t kind)
 {
-    return kind == 10 ? kernel_bytes : kind == 1 ? 96 : kind == 2 ? 88 : kind == 39 ? 24 : kind == 60 ? 40 : 0;
+    return kind == 10 ? kernel_bytes : kind == 1 ? 96 : kind == 2 ? 88 : kind == 39 ? 24 : kind == 51 ? 56 : kind == 60 ? 40 : 0;
 }
 
 static int next_record(uint8_t *buffer, size_t valid, uint8_t **record)
@@ -517,6 +517,16 @@ FAKE_API void fake_cupti_copy(uint32_t kind, uint64_t bytes, uint64_t start_ns, 
     r[4] = 1; /* host to device; for a memset the value */
     if (kinds_on[kind])
         append(r, record_bytes(kind));
+}
+
+/* CUpti_ActivityGraphTrace2. */
+FAKE_API void fake_cupti_graph_run(uint32_t correlation_id, uint32_t graph_id, uint64_t start_ns, uint64_t end_ns)
+{
+    uint8_t r[56] = {0};
+    const uint32_t kind = 51, device = 3, context = 4, stream = 7;
+    put(r, 0, &kind, 4), put(r, 4, &correlation_id, 4), put(r, 8, &start_ns, 8), put(r, 16, &end_ns, 8);
+    put(r, 24, &device, 4), put(r, 28, &graph_id, 4), put(r, 32, &context, 4), put(r, 36, &stream, 4);
+    append(r, sizeof r);
 }
 
 FAKE_API void fake_cupti_unknown(uint32_t kind)

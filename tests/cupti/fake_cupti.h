@@ -63,6 +63,7 @@ FAKE_API void fake_cupti_launch_node(const char *symbol, void *node); /* a launc
 /* Appends a record to this thread's buffer, asking for one as CUPTI does; a full buffer is handed back at once. */
 FAKE_API void fake_cupti_kernel(const struct fake_kernel *kernel);
 FAKE_API void fake_cupti_copy(uint32_t kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns);
+FAKE_API void fake_cupti_graph_run(uint32_t correlation_id, uint32_t graph_id, uint64_t start_ns, uint64_t end_ns);
 FAKE_API void fake_cupti_unknown(uint32_t kind);
 FAKE_API void fake_cupti_external(uint32_t correlation_id, uint64_t external_id);
 FAKE_API void fake_cupti_drop(size_t records);

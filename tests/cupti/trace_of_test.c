@@ -112,6 +112,18 @@ static void take_item(struct trace_content *c, const struct trace_item *item)
     case TRACE_RECORD_TIMING:
         take_timing(c, item);
         break;
+    case TRACE_RECORD_GRAPH_NODE:
+        CHECK(c->graph_node_count < 256);
+        memcpy(&c->graph_nodes[c->graph_node_count++], item->record, sizeof c->graph_nodes[0]);
+        break;
+    case TRACE_RECORD_GRAPH_LAUNCHES:
+        CHECK(c->graph_launches_count < 64);
+        memcpy(&c->graph_launches[c->graph_launches_count++], item->record, sizeof c->graph_launches[0]);
+        break;
+    case TRACE_RECORD_GRAPH_RUN:
+        CHECK(c->graph_run_count < 16);
+        memcpy(&c->graph_runs[c->graph_run_count++], item->record, sizeof c->graph_runs[0]);
+        break;
     case TRACE_RECORD_NAME:
         c->name_count++;
         break;

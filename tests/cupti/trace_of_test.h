@@ -43,6 +43,12 @@ struct trace_content {
     size_t window_count;
     struct timing *timings; /* TIMING records */
     size_t timing_count;
+    struct trace_graph_node graph_nodes[256];
+    size_t graph_node_count;
+    struct trace_graph_launches graph_launches[64];
+    size_t graph_launches_count;
+    struct trace_graph_run graph_runs[16];
+    size_t graph_run_count;
     struct trace_counters counters;
     uint64_t slot_drops;
 };
