@@ -75,9 +75,14 @@ static bool check_settings(void)
             settings_number(&rows[i], text, &understood);
         if (rows[i].kind == SETTING_CHOICE)
             settings_choice(&rows[i], text, &understood);
+        struct length_rule rules[LENGTH_RULES_MOST];
+        if (!strcmp(rows[i].variable, SETTING_LENGTHS))
+            settings_length_rules(text, rules, &understood);
         if (understood)
             continue;
-        if (rows[i].kind == SETTING_SWITCH)
+        if (rows[i].kind == SETTING_TEXT)
+            message_error(COMMAND, "%s is '%s'; it takes %s", rows[i].variable, text, rows[i].help);
+        else if (rows[i].kind == SETTING_SWITCH)
             message_error(COMMAND, "%s is '%s'; it takes on or off", rows[i].variable, text);
         else if (rows[i].kind == SETTING_CHOICE)
             message_error(COMMAND, "%s is '%s'; it takes %s", rows[i].variable, text, rows[i].choices);

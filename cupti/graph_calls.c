@@ -9,6 +9,8 @@
 #include "cupti/graph_ids.h"
 #include "cupti/graph_launches.h"
 #include "cupti/graph_nodes.h"
+#include "cupti/length_reads.h"
+#include "cupti/lengths.h"
 #include "trace/trace_writer.h"
 
 static const struct cuda_driver *_Atomic driver;
@@ -218,6 +220,7 @@ void graph_calls_node_changing(void *executable)
 
 void graph_calls_launch_begins(struct kernel_timing_context *context)
 {
+    length_reads_before_change();
     if (context)
         context->graph_state |= KERNEL_TIMING_LAUNCH_SEEN;
 }
@@ -236,4 +239,6 @@ void graph_calls_launched(struct kernel_timing_context *context, void *executabl
             return;
     }
     graph_launches_count(executable);
+    if (lengths_are_watched())
+        lengths_graph_launched(graph_launches_id(executable), stream);
 }

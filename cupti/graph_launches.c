@@ -11,6 +11,7 @@
 
 #include "cupti/graph_ids.h"
 #include "cupti/graph_nodes.h"
+#include "cupti/lengths.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
 
@@ -159,6 +160,7 @@ static bool write_node(const struct graph_node_content *node, void *context)
     record->owner = (uint8_t)node->owner;
     record->launches = node->changed ? writer->launches : 0;
     trace_commit(writer->thread, record);
+    lengths_node(node->node_id, node->call_id);
     writer->left--;
     return true;
 }

@@ -24,6 +24,7 @@
 #include "cupti/graph_nodes.h"
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
+#include "cupti/lengths.h"
 #include "cupti/other_clients.h"
 #include "cupti/own_cost.h"
 #include "cupti/record_silence.h"
@@ -46,6 +47,7 @@ enum {
     FLUSH_BACKOFF_MS = 5000,
     ANCHOR_MS = 1000,
     GRAPHS_MS = 500,
+    LENGTHS_MS = 50, /* the same while buffers of lengths are watched */
     /* A worker may leave soon after its cuInit, and its figures mean little without the device. */
     DEVICE_RETRY_MS = 2,
     DEVICE_BACKOFF_MS = 200,
@@ -438,21 +440,27 @@ static void write_devices(void)
 static void write_graphs_if_due(uint64_t now_ns)
 {
     static uint64_t last_ns;
-    if (now_ns - last_ns < GRAPHS_MS * ms)
+    if (now_ns - last_ns < (lengths_are_watched() ? LENGTHS_MS : GRAPHS_MS) * ms)
         return;
+    bool lengths = lengths_begin();
     graph_calls_note_if_used(kernel_records_graph_kernels() != 0);
     graph_calls_note_losses();
     bool whole = graph_launches_write(trace_thread_get(), false);
+    if (lengths) /* launches wait in its log until the nodes of their graphs are known */
+        lengths_end(false);
     last_ns = whole ? now_ns : 0;
 }
 
 /* At the end, when there is no next time; waits a little for blocks, which the helper goes on reserving. */
 static void write_all_graphs(void)
 {
+    bool lengths = lengths_begin();
     graph_calls_note_if_used(kernel_records_graph_kernels() != 0);
     graph_calls_note_losses();
     for (unsigned i = 0; i < 50 && !graph_launches_write(trace_thread_get(), true); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    if (lengths)
+        lengths_end(true);
 }
 
 static void tick(void)
@@ -537,7 +545,7 @@ static bool sleep_a_period(void)
 {
     bool busy = is_on() && ticking.flush_wait_ns == settings.flush_period_ms * ms;
     uint64_t period_ns = (busy ? PERIOD_BUSY_MS : PERIOD_IDLE_MS) * ms;
-    if (event_timing_is_on())
+    if (event_timing_is_started())
         period_ns = (ticking.events_wait ? PERIOD_EVENTS_MS : PERIOD_BUSY_MS) * ms;
     if (!ticking.devices_written && ticking.devices_wait_ns < period_ns)
         period_ns = ticking.devices_wait_ns;
@@ -615,6 +623,7 @@ static void in_forked_child(void)
     atomic_store(&inline_ticks, 0);
     timing_window_in_child();
     event_timing_stop();
+    lengths_stop();
     set_state(KERNEL_TIMING_FINISHED);
 }
 

@@ -32,6 +32,10 @@ typedef int cublasLtMatrixLayoutAttribute_t;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUstream_st *CUstream;
 typedef struct CUfunc_st *CUfunction;
+typedef struct CUctx_st *CUcontext;
+typedef unsigned long long CUdeviceptr;
+typedef int CUdevice;
+enum cudaMemcpyKind { cudaMemcpyHostToHost = 0 }; /* as wide as the vendor's */
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct cuComplex {
     float x, y;
@@ -101,6 +105,7 @@ enum vendor_compute { /* cublasComputeType_t */
 };
 /* clang-format on */
 
+enum vendor_copy { VENDOR_COPY_HOST_TO_HOST = 0, VENDOR_COPY_HOST_TO_DEVICE = 1, VENDOR_COPY_DEFAULT = 4 }; /* cudaMemcpyKind */
 enum vendor_stream { VENDOR_STREAM_PER_THREAD = 2 }; /* cudaStreamPerThread: what NULL means to the _ptsz functions */
 
 enum { VENDOR_EPILOGUE_DEFAULT = 1 };

@@ -23,6 +23,9 @@ static const struct {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  char of_##symbol[sizeof #symbol];
 #include "preload/cupti_calls.def"
+#define COPY(result, missing, symbol, ...)   char of_##symbol[sizeof #symbol];
+#define ENDS(result, missing, symbol, ...)   char of_##symbol[sizeof #symbol];
+#include "preload/copy_calls.def"
 #define GRAPH(result, missing, symbol, ...)  char of_##symbol[sizeof #symbol];
 #include "preload/capture_calls.def"
 #define ASKED(symbol)                        char of_##symbol[sizeof #symbol];
@@ -41,6 +44,9 @@ static const struct {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  .of_##symbol = #symbol,
 #include "preload/cupti_calls.def"
+#define COPY(result, missing, symbol, ...)   .of_##symbol = #symbol,
+#define ENDS(result, missing, symbol, ...)   .of_##symbol = #symbol,
+#include "preload/copy_calls.def"
 #define GRAPH(result, missing, symbol, ...)  .of_##symbol = #symbol,
 #include "preload/capture_calls.def"
 #define ASKED(symbol)                        .of_##symbol = #symbol,
@@ -61,6 +67,9 @@ static const uint16_t places[SYMBOL_COUNT] = {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  [ENTRY_##symbol] = PLACE(symbol),
 #include "preload/cupti_calls.def"
+#define COPY(result, missing, symbol, ...)   [ENTRY_##symbol] = PLACE(symbol),
+#define ENDS(result, missing, symbol, ...)   [ENTRY_##symbol] = PLACE(symbol),
+#include "preload/copy_calls.def"
 #define GRAPH(result, missing, symbol, ...)  [ENTRY_##symbol] = PLACE(symbol),
 #include "preload/capture_calls.def"
 #define ASKED(symbol)                        [ASKED_##symbol] = PLACE(symbol),

@@ -19,6 +19,9 @@ enum entry {
 #include "preload/cupti_calls.def"
 #define GRAPH(result, missing, symbol, ...) ENTRY_##symbol,
 #include "preload/capture_calls.def"
+#define COPY(result, missing, symbol, ...) ENTRY_##symbol,
+#define ENDS(result, missing, symbol, ...) ENTRY_##symbol,
+#include "preload/copy_calls.def"
     ENTRY_COUNT, /* entries: 1 .. ENTRY_COUNT - 1; from here on functions that we ask and don't stand in front of */
     ASKED_cublasGetPointerMode_v2 = ENTRY_COUNT,
     ASKED_cublasGetMathMode,

@@ -4,6 +4,7 @@
 #include "preload/entries.h"
 #include "preload/kernel_names.h"
 #include "preload/launch_record.h"
+#include "preload/length_rules.h"
 #include "preload/real_symbol.h"
 
 /* clang-format off */
@@ -56,6 +57,8 @@
         launch_record_begin(thread, &shape, &event);                                                                     \
         result status = real arguments;                                                                                  \
         launch_record_end(&shape, &event, (int)status);                                                                  \
+        if (__builtin_expect(atomic_load_explicit(&length_rules_now, memory_order_relaxed), 0) && status == VENDOR_SUCCESS) \
+            length_rules_launched(&(const struct length_launch)LENGTH_LAUNCH);                                           \
         return status;                                                                                                   \
     }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "cupti/kernel_timing.h"
+#include "cupti/lengths.h"
 #include "cupti/overhead_budget.h"
 #include "cupti/own_cost.h"
 #include "preload/audit_gate.h"
@@ -27,6 +28,7 @@
 #include "preload/entries.h"
 #include "preload/host_threads.h"
 #include "preload/job_rank.h"
+#include "preload/length_rules.h"
 #include "preload/real_symbol.h"
 #include "preload/session_search.h"
 #include "preload/settings.h"
@@ -326,9 +328,18 @@ static enum trace_timing_mode mode_of(enum setting_timing timing)
     }
 }
 
+static enum lengths_mode lengths_mode_of(enum setting_kv_lengths kv_lengths)
+{
+    return kv_lengths == SETTING_KV_OFF    ? LENGTHS_OFF
+           : kv_lengths == SETTING_KV_READ ? LENGTHS_READ
+                                           : LENGTHS_WATCH;
+}
+
 /* Before the trace opens: from then on other threads' calls may start the timing. */
 static void configure_timing(void)
 {
+    lengths_configure(lengths_mode_of(settings.kv_lengths));
+    length_rules_configure(settings.kv_lengths == SETTING_KV_OFF ? NULL : settings.lengths);
     struct kernel_timing_settings timing = {.off = settings.timing == SETTING_TIMING_OFF,
                                             .mode = mode_of(settings.timing),
                                             .window = {.session_folder = settings.dir,

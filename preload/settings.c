@@ -17,6 +17,8 @@ static const struct setting settings_rows[] = {
     {SETTING_GRAPHS,       SETTING_CHOICE, "auto", 0, 0,      "how nodes of CUDA graphs find their calls; auto asks as streams capture where CUPTI does not tell", "auto|callbacks|capture|off"},
     {SETTING_GRAPH_MOST,   SETTING_NUMBER, "0",    0, INT64_C(1000000000000), "kernels of graphs whose times CUPTI can take; 0: as is known of its version", NULL},
     {SETTING_JOIN,         SETTING_CHOICE, "auto", 0, 0,      "how CUPTI's kernels find their calls; auto takes external where correlation ids don't match", "auto|correlation|external"},
+    {SETTING_KV_LENGTHS,   SETTING_CHOICE, "watch", 0, 0,     "sequence lengths that attention kernels read on the device; watch takes them from the copies that fill their buffers, read also asks the device at some replays of graphs", "off|watch|read"},
+    {SETTING_LENGTHS,      SETTING_TEXT,   "",     0, 0,      "buffers of lengths named by hand: KERNEL:PARAMETER:COUNT[:int64][:cumulative], with commas between", NULL},
     {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "take the functions that a program looks up by name, too; off takes only those it is linked to", NULL},
     {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
     {SETTING_RING,         SETTING_PATH,   "",     0, 0,      "folder of rings in shared memory that a collector empties, as record sets it; without it traces are files", NULL},
@@ -145,6 +147,10 @@ void settings_read_from(struct settings *settings, const char *(*value_of)(const
                                                                   value_of(SETTING_CUPTI_API, context), NULL);
     settings->graphs =
         (enum setting_graphs)settings_choice(settings_find(SETTING_GRAPHS), value_of(SETTING_GRAPHS, context), NULL);
+    const char *lengths = value_of(SETTING_LENGTHS, context);
+    settings->lengths = lengths && *lengths ? lengths : NULL;
+    settings->kv_lengths = (enum setting_kv_lengths)settings_choice(settings_find(SETTING_KV_LENGTHS),
+                                                                    value_of(SETTING_KV_LENGTHS, context), NULL);
     settings->join = (enum setting_join)settings_choice(join, value_of(SETTING_JOIN, context), NULL);
 }
 

@@ -21,12 +21,14 @@
 #define SETTING_EXIT_WAIT_MS  "ROOFTAP_EXIT_WAIT_MS"
 #define SETTING_GRAPHS       "ROOFTAP_GRAPHS"
 #define SETTING_JOIN          "ROOFTAP_JOIN"
+#define SETTING_KV_LENGTHS   "ROOFTAP_KV_LENGTHS"
+#define SETTING_LENGTHS      "ROOFTAP_LENGTHS"
 #define SETTING_LOOKUP        "ROOFTAP_LOOKUP"
 #define SETTING_REDACT_ARGS   "ROOFTAP_REDACT_ARGS"
 #define SETTING_RING          "ROOFTAP_RING"
 
 #define SETTING_MAX_OVERHEAD  "ROOFTAP_MAX_OVERHEAD_PPM"
-enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE };
+enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE, SETTING_TEXT };
 #define SETTING_DELAY_NEVER_MS INT64_C(315360000000) /* ten years: until `rooftap ctl start` */
 
 enum setting_timing { /* as its choices stand */
@@ -39,6 +41,7 @@ enum setting_timing { /* as its choices stand */
                       SETTING_TIMING_ON, /* the same as auto */
 };
 enum setting_graphs { SETTING_GRAPHS_AUTO, SETTING_GRAPHS_CALLBACKS, SETTING_GRAPHS_CAPTURE, SETTING_GRAPHS_OFF };
+enum setting_kv_lengths { SETTING_KV_OFF, SETTING_KV_WATCH, SETTING_KV_READ };                          /* the same */
 enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
 enum setting_cupti_api { SETTING_CUPTI_AUTO, SETTING_CUPTI_V1, SETTING_CUPTI_V2 };        /* the same */
 
@@ -70,6 +73,8 @@ struct settings {
     uint32_t exit_wait_ms;
     uint32_t max_overhead_ppm; /* 0: no bound */
     enum setting_join join;
+    enum setting_kv_lengths kv_lengths;
+    const char *lengths; /* buffers named by hand, points into the environment; NULL: none */
     enum setting_graphs graphs;
     enum setting_cupti_api cupti_api;
 };
@@ -79,6 +84,30 @@ struct settings {
 bool settings_switch(const struct setting *row, const char *text, bool *understood);
 int64_t settings_number(const struct setting *row, const char *text, bool *understood);
 int settings_choice(const struct setting *row, const char *text, bool *understood); /* place in the choices, from 0 */
+
+/* ---- ROOFTAP_LENGTHS: which parameter of which kernel points to sequence lengths ----
+ *
+ *   KERNEL:PARAMETER:COUNT[:int64][:cumulative][,...]
+ *       KERNEL: name as in the binary, mangled; a * at its end stands for any rest. PARAMETER: the pointer, from 0.
+ *       COUNT: how many lengths, a number; pN: the 32-bit integer that is parameter N; gx, gy, gz: that size of the grid
+ *
+ * Elements are of 32 bits unless int64 is said; cumulative: COUNT + 1 running sums. */
+enum { LENGTH_RULES_MOST = 16, LENGTH_RULE_NAME_BYTES = 256 };
+
+enum length_count { LENGTH_COUNT_NUMBER, LENGTH_COUNT_PARAMETER, LENGTH_COUNT_GRID };
+
+struct length_rule {
+    char kernel[LENGTH_RULE_NAME_BYTES];
+    bool is_prefix;
+    bool cumulative;
+    uint32_t element_bytes;
+    uint32_t parameter;
+    enum length_count count_of;
+    uint32_t count; /* number, parameter, or axis of the grid */
+};
+
+/* TEXT: as above; may be NULL. How many rules came of it; *UNDERSTOOD: all of it was one. */
+int settings_length_rules(const char *text, struct length_rule rules[LENGTH_RULES_MOST], bool *understood);
 
 /* From this process's environment. */
 void settings_read(struct settings *settings);

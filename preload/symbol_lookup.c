@@ -184,6 +184,9 @@ static bool is_vendor(const struct link_map *map)
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  ADDRESS(symbol)
 #include "preload/cupti_calls.def"
+#define COPY(result, missing, symbol, ...)   ADDRESS(symbol)
+#define ENDS(result, missing, symbol, ...)   ADDRESS(symbol)
+#include "preload/copy_calls.def"
 #define GRAPH(result, missing, symbol, ...)  ADDRESS(symbol)
 #include "preload/capture_calls.def"
 
@@ -199,6 +202,9 @@ static const char *const wrappers[ENTRY_COUNT] = {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  [ENTRY_##symbol] = address_##symbol,
 #include "preload/cupti_calls.def"
+#define COPY(result, missing, symbol, ...)   [ENTRY_##symbol] = address_##symbol,
+#define ENDS(result, missing, symbol, ...)   [ENTRY_##symbol] = address_##symbol,
+#include "preload/copy_calls.def"
 #define GRAPH(result, missing, symbol, ...)  [ENTRY_##symbol] = address_##symbol,
 #include "preload/capture_calls.def"
 };
@@ -215,6 +221,9 @@ static const char *const missing_names[ENTRY_COUNT] = {
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, ...)                  [ENTRY_##symbol] = #symbol SYMBOL_MISSING_MARK,
 #include "preload/cupti_calls.def"
+#define COPY(result, missing, symbol, ...)   [ENTRY_##symbol] = #symbol SYMBOL_MISSING_MARK,
+#define ENDS(result, missing, symbol, ...)   [ENTRY_##symbol] = #symbol SYMBOL_MISSING_MARK,
+#include "preload/copy_calls.def"
 #define GRAPH(result, missing, symbol, ...)  [ENTRY_##symbol] = #symbol SYMBOL_MISSING_MARK,
 #include "preload/capture_calls.def"
 };

@@ -11,5 +11,8 @@
 #include "preload/lookup_calls.def"
 #define CLIENT(symbol, parameters, arguments, shares) @CLIENT int symbol parameters @
 #include "preload/cupti_calls.def"
+#define COPY(result, missing, symbol, parameters, arguments, ...) @LOOKUP result symbol parameters @
+#define ENDS(result, missing, symbol, parameters, arguments, ...) @LOOKUP result symbol parameters @
+#include "preload/copy_calls.def"
 #define GRAPH(result, missing, symbol, parameters, arguments, ...) @GRAPH result symbol parameters @
 #include "preload/capture_calls.def"

@@ -53,4 +53,11 @@ SAME(VENDOR_STREAM_PER_THREAD, (uintptr_t)cudaStreamPerThread);
 #define LAUNCH(result, missing, symbol, parameters, arguments, ...) result symbol parameters;
 #define NOTED(result, missing, symbol, parameters, arguments, ...)
 #include "preload/launch_calls.def"
+
+SAME(VENDOR_COPY_HOST_TO_HOST, cudaMemcpyHostToHost);
+SAME(VENDOR_COPY_HOST_TO_DEVICE, cudaMemcpyHostToDevice);
+SAME(VENDOR_COPY_DEFAULT, cudaMemcpyDefault);
+#define COPY(result, missing, symbol, parameters, arguments, ...) result symbol parameters;
+#define ENDS(result, missing, symbol, parameters, arguments, ...) result symbol parameters;
+#include "preload/copy_calls.def"
 #endif
