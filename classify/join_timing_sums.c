@@ -191,7 +191,7 @@ static void write_windows(struct writing *w, const struct timing_windows *timing
         write_window(w, timing->open[i].realtime_ns,
                      timing->open[i].is_close ? TRACE_WINDOW_CLOSE : TRACE_WINDOW_OPEN, timing->open[i].why,
                      timing->open[i].number, NULL);
-    if (timing_windows_count(timing) || sum.marks_beyond || sum.changes_beyond)
+    if (timing_windows_count(timing) || sum.last_why || sum.marks_beyond || sum.changes_beyond)
         put(w, &sum.record, TRACE_RECORD_SUM_WINDOWS, sizeof sum);
     write_slices(w, (struct trace_sum_slices){.of = TRACE_SLICES_WINDOWS}, &timing->sampled);
     if (timing->overhead_known) {

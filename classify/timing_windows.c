@@ -100,12 +100,18 @@ static void drop_first(struct timing_windows *windows)
     windows->open_count--;
 }
 
+static void take_last(struct trace_sum_windows *sum, uint32_t why, uint64_t ns)
+{
+    if (ns < sum->last_why_ns)
+        return;
+    sum->last_why = why;
+    sum->last_why_ns = ns;
+}
+
 static void add_end(struct timing_windows *windows, const struct timing_end *end)
 {
-    if (end->is_close && end->realtime_ns >= windows->closed_why_ns) {
-        windows->closed_why = end->why;
-        windows->closed_why_ns = end->realtime_ns;
-    }
+    if (end->is_close)
+        take_last(&windows->closed, end->why, end->realtime_ns);
     for (size_t i = 0; i < windows->open_count; i++) {
         const struct timing_end other = windows->open[i];
         if (other.number != end->number || other.is_close == end->is_close)
@@ -142,6 +148,8 @@ static void add_sum(struct timing_windows *windows, const struct trace_sum_windo
         sum->first_open_ns = more->first_open_ns;
     if (more->last_close_ns > sum->last_close_ns)
         sum->last_close_ns = more->last_close_ns;
+    if (more->last_why)
+        take_last(sum, more->last_why, more->last_why_ns);
     sum_add(&sum->marks_beyond, more->marks_beyond);
     sum_add(&sum->changes_beyond, more->changes_beyond);
 }

@@ -46,8 +46,6 @@ struct timing_windows { /* zeroed: nothing was said */
     struct timing_end open[TIMING_OPEN_MOST];
     size_t open_count;
     struct trace_sum_windows closed; /* sums over windows with both ends */
-    uint32_t closed_why;             /* enum trace_window_why, of the latest CLOSE */
-    uint64_t closed_why_ns;
     struct time_slices sampled; /* windows drawn at random */
     bool overhead_known;
     struct trace_overhead overhead; /* the last one */

@@ -41,11 +41,11 @@ static double idle_share(const struct session *session)
 {
     double span = 0, busy = 0;
     for (size_t i = 0; i < session->device_count; i++) {
-        const struct interval_union *interval = &session->devices[i].busy;
-        if (!interval->known)
+        const struct device_time_sum *time = &session->devices[i].time; /* of windows alone where there were some */
+        if (!time->busy_known || !time->span_known)
             continue;
-        span += (double)(interval->last_ns - interval->first_ns);
-        busy += (double)interval->covered_ns;
+        span += (double)time->span_ns;
+        busy += (double)time->busy_ns;
     }
     return span > 0 && !session->simulated ? 1 - busy / span : NAN;
 }

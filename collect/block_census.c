@@ -4,10 +4,15 @@
 
 #include "trace/trace_reader.h"
 
-static bool is_said_once(uint16_t type)
+/* Of windows the marks alone: what was timed in those that are gone is gone, too. */
+static bool is_said_once(const struct trace_record *record)
 {
+    const uint16_t type = record->type;
+    if (type == TRACE_RECORD_WINDOW)
+        return ((const struct trace_window *)(const void *)record)->what == TRACE_WINDOW_MARK;
     return type == TRACE_RECORD_PROCESS || type == TRACE_RECORD_ENTRY || type == TRACE_RECORD_DEVICE ||
-           type == TRACE_RECORD_NOTE || type == TRACE_RECORD_NAME || type == TRACE_RECORD_END;
+           type == TRACE_RECORD_NOTE || type == TRACE_RECORD_NAME || type == TRACE_RECORD_END ||
+           type == TRACE_RECORD_TIMING || type == TRACE_RECORD_GRAPH_NODE;
 }
 
 struct block_census block_census_of(const unsigned char *block, block_census_visit *visit, void *context)
@@ -22,7 +27,7 @@ struct block_census block_census_of(const unsigned char *block, block_census_vis
         census.launches += type == TRACE_RECORD_LAUNCH;
         census.kernels += type == TRACE_RECORD_KERNEL;
         census.copies += type == TRACE_RECORD_COPY;
-        if (!is_said_once(type))
+        if (!is_said_once(item.record))
             continue;
         census.said_once++;
         if (visit)

@@ -52,7 +52,7 @@ static json_t *windows_object(const struct timing_windows *windows)
     json_value_set(object, "reasons", reasons_object(&windows->closed));
     json_value_set(object, "first_open_realtime_ns", time_or_null(windows->closed.first_open_ns));
     json_value_set(object, "last_close_realtime_ns", time_or_null(windows->closed.last_close_ns));
-    json_value_set(object, "last_close_reason", json_value_text(timing_window_why_name(windows->closed_why)));
+    json_value_set(object, "last_close_reason", json_value_text(timing_window_why_name(windows->closed.last_why)));
     return object;
 }
 

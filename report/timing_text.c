@@ -262,7 +262,7 @@ static bool any_window(const struct session *session)
 {
     for (size_t i = 0; i < session->process_count; i++) {
         const struct trace_sum_windows *sum = &session->processes[i].windows.closed;
-        const uint32_t why = session->processes[i].windows.closed_why;
+        const uint32_t why = session->processes[i].windows.closed.last_why;
         if (sum->windows[TRACE_WINDOW_OPTION] || sum->windows[TRACE_WINDOW_CONTROL] || why == TRACE_WINDOW_OPTION ||
             why == TRACE_WINDOW_CONTROL || why == TRACE_WINDOW_BOUND || why == TRACE_WINDOW_OVERHEAD ||
             why == TRACE_WINDOW_PROFILER)

@@ -227,7 +227,7 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_LENGTHS,      "lengths",        80, false, 0,                           NULL},
     {TRACE_RECORD_OVERHEAD,     "overhead",      128, false, 0,                           NULL},
     {TRACE_RECORD_SUM_SLICES,   "sum by time",    48, false, 0,                           check_sum_slices},
-    {TRACE_RECORD_SUM_WINDOWS,  "sum of windows",296, false, 0,                           NULL},
+    {TRACE_RECORD_SUM_WINDOWS,  "sum of windows",312, false, 0,                           NULL},
     {TRACE_RECORD_SUM_GRAPH,    "sum of graph",   96, false, 0,                           NULL},
     {TRACE_RECORD_SUM_LENGTHS,  "sum of lengths", 72, false, 0,                           check_sum_lengths},
     {TRACE_RECORD_SUM_ACTIVITY, "activity",       32, false, 0,                           check_sum_activity},

@@ -194,6 +194,8 @@ struct trace_sum_windows {
     uint64_t open_ns[TRACE_SUMS_WINDOW_REASONS];
     uint64_t first_open_ns, last_close_ns; /* CLOCK_REALTIME; 0: none */
     uint64_t marks_beyond, changes_beyond; /* MARK and TIMING records that were too many to be kept */
+    uint64_t last_why_ns;                  /* when the latest CLOSE came, */
+    uint32_t last_why, reserved;           /* and its enum trace_window_why; 0: there was none */
 };
 
 /* Of one executable graph; its live nodes stand in GRAPH_NODE records behind it. */
@@ -251,7 +253,7 @@ struct trace_sum_copies {
 };
 
 _Static_assert(sizeof(struct trace_sum_activity) == 32 && sizeof(struct trace_sum_copies) == 64, "1.5");
-_Static_assert(sizeof(struct trace_sum_slices) == 48 && sizeof(struct trace_sum_windows) == 296 &&
+_Static_assert(sizeof(struct trace_sum_slices) == 48 && sizeof(struct trace_sum_windows) == 312 &&
                    sizeof(struct trace_sum_graph) == 96 && sizeof(struct trace_sum_lengths) == 72,
                "1.5");
 _Static_assert(sizeof(struct trace_sum_process) % 8 == 0 && sizeof(struct trace_sum_calls) % 8 == 0, "sums");

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Totals of sampled timing against what a generator knows to be true. A run whose mix and durations change half-way is timed
  * in windows of 1 ms, one at a uniform place in each period, as cupti/timing_sample.c draws them. Of a hundred seeds the
- * estimates must be unbiased, near, and as uncertain as they say. Seeds are fixed, so the test always does the same. */
+ * estimates must be unbiased, near, and as uncertain as they say. Seeds are fixed, so the test always does the same.
+ *
+ *   test_sampled_totals [PLAN PATH] */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -307,7 +309,7 @@ static void make_run(struct run *run, const struct plan *plan, const char *path,
     state = seed * 0x5851f42d4c957f2dull + 1;
     for (int thing = 0; thing < THINGS; thing++)
         run->signature[thing] = signature_of(thing);
-    trace_bytes_open(&run->trace, path);
+    trace_bytes_open(&run->trace, path, begin_ns);
     write_head(run);
     run->shape = (struct trace_launch_shape){
         .name_id = run->name_id, .entry = 1, .grid = {64, 64, 64}, .block = {128, 1, 1}};
@@ -400,9 +402,25 @@ static void sampled_totals(void **state_of_test)
         }
 }
 
-int main(void)
+/* For tests of others: PATH becomes the trace of seed 1 of the plan. */
+static int make_one(const char *plan, const char *path)
+{
+    struct run *run = malloc(sizeof *run);
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
+        if (!strcmp(plans[i].name, plan)) {
+            make_run(run, &plans[i], path, 1);
+            free(run);
+            return 0;
+        }
+    free(run);
+    return 2;
+}
+
+int main(int argc, char **argv)
 {
     enum { PLANS = sizeof plans / sizeof plans[0] };
+    if (argc == 3)
+        return make_one(argv[1], argv[2]);
     struct CMUnitTest tests[PLANS];
     for (size_t i = 0; i < PLANS; i++)
         tests[i] = (struct CMUnitTest){plans[i].name, sampled_totals, NULL, NULL, (void *)(uintptr_t)&plans[i]};

@@ -14,7 +14,7 @@
 struct trace_bytes {
     _Alignas(8) unsigned char block[TRACE_BLOCK_BYTES];
     FILE *out;
-    uint64_t sequence, epoch; /* epoch: changes with the block, so that contents are written again */
+    uint64_t sequence, anchor_ns; /* of each block, on both clocks */
     uint32_t used;
 };
 
@@ -40,8 +40,8 @@ static inline void trace_bytes_begin_block(struct trace_bytes *trace)
         .sequence = ++trace->sequence,
         .clock = TRACE_CLOCK_MONOTONIC,
         .ticks_per_second = 1000000000,
-        .anchor_ticks = 1,
-        .anchor_realtime_ns = 1,
+        .anchor_ticks = trace->anchor_ns,
+        .anchor_realtime_ns = trace->anchor_ns,
     };
     trace_bytes_end_block(trace);
     memset(trace->block, 0, sizeof trace->block);
@@ -68,9 +68,10 @@ static inline void *trace_bytes_put(struct trace_bytes *trace, enum trace_record
     return record;
 }
 
-static inline void trace_bytes_open(struct trace_bytes *trace, const char *path)
+static inline void trace_bytes_open(struct trace_bytes *trace, const char *path, uint64_t anchor_ns)
 {
     memset(trace, 0, sizeof *trace);
+    trace->anchor_ns = anchor_ns;
     trace->out = fopen(path, "wb");
     if (!trace->out)
         abort();
