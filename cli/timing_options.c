@@ -30,6 +30,8 @@ bool timing_options_check(const struct timing_options *options, const char *comm
         message_error(command, "--sample-budget is '%s'; it takes percent, from 0.0001 to 100", options->sample_budget);
     else if (options->sample_budget && !samples)
         message_error(command, "--sample-budget needs --timing sampled or auto, not %s", mode);
+    else if (options->max_overhead && (!percent_parse(options->max_overhead, &value) || value == 0))
+        message_error(command, "--max-overhead is '%s'; it takes percent, from 0.0001 to 100", options->max_overhead);
     else if ((options->delay || options->duration) && off)
         message_error(command, "%s needs timing, which --timing off switches off",
                       options->delay ? "--delay" : "--duration");
@@ -55,6 +57,8 @@ bool timing_options_set_environment(const struct timing_options *options, struct
         good = good && set_number(environment, SETTING_DURATION_MS, value);
     if (options->sample_budget && percent_parse(options->sample_budget, &value))
         good = good && set_number(environment, SETTING_SAMPLE_BUDGET, value);
+    if (options->max_overhead && percent_parse(options->max_overhead, &value))
+        good = good && set_number(environment, SETTING_MAX_OVERHEAD, value);
     return good;
 }
 
