@@ -44,6 +44,11 @@ static const struct fault faults[] = {
     {TRACE_RECORD_SUM_BUSY,     FIELD(trace_sum_busy, count), 0x20000001},
     {TRACE_RECORD_SUM_BUSY,     sizeof(struct trace_sum_busy) + 8, 8, 5},            /* ends before it starts */
     {TRACE_RECORD_SUM_BUSY,     sizeof(struct trace_sum_busy) + 16, 8, 11},          /* busy for longer than it is */
+    {TRACE_RECORD_SUM_ACTIVITY, FIELD(trace_sum_activity, known), 2},
+    {TRACE_RECORD_SUM_ACTIVITY, FIELD(trace_sum_activity, count), 3},
+    {TRACE_RECORD_SUM_ACTIVITY, FIELD(trace_sum_activity, count), 0x20000001},
+    {TRACE_RECORD_SUM_ACTIVITY, sizeof(struct trace_sum_activity) + 8, 8, 5},
+    {TRACE_RECORD_SUM_ACTIVITY, sizeof(struct trace_sum_activity) + 16, 8, 11},
     {TRACE_RECORD_SUM_SEQUENCE, FIELD(trace_sum_sequence, kind), 3},
     {TRACE_RECORD_SUM_SEQUENCE, FIELD(trace_sum_sequence, kind), TRACE_SEQUENCE_ATTENTION}, /* of three */
     {TRACE_RECORD_SUM_SEQUENCE, FIELD(trace_sum_sequence, count), 1},

@@ -242,6 +242,7 @@ union sum_record {
     struct trace_sum_kernels kernels;
     struct trace_sum_device device;
     struct trace_sum_busy busy;
+    struct trace_sum_activity activity;
     struct trace_sum_sequence sequence;
     struct trace_sample sample;
     unsigned char bytes[512];
@@ -277,6 +278,11 @@ uint32_t builder_sum(struct builder *builder, uint16_t type, uint32_t signature_
         record.busy.stretches[0] = (struct trace_stretch){10, 20, 5};
         record.busy.stretches[1] = (struct trace_stretch){30, 40, 10};
         size += 2 * sizeof record.busy.stretches[0];
+    } else if (type == TRACE_RECORD_SUM_ACTIVITY) {
+        record.activity.count = 2;
+        record.activity.stretches[0] = (struct trace_stretch){10, 20, 5};
+        record.activity.stretches[1] = (struct trace_stretch){30, 40, 10};
+        size += 2 * sizeof record.activity.stretches[0];
     } else if (type == TRACE_RECORD_SUM_SEQUENCE) {
         record.sequence.kind = TRACE_SEQUENCE_SIBLINGS;
         record.sequence.count = 3;

@@ -23,7 +23,7 @@ void folder_traces(const char *folder, pid_t pid, size_t count, char paths[][PAT
 
 /* What a reader saw. */
 struct seen {
-    uint64_t of_type[32];
+    uint64_t of_type[64];
     struct trace_reader_stats stats;
     struct trace_counters counters;
     size_t slots;
