@@ -153,6 +153,7 @@ struct session_coverage {
     uint64_t graph_kernels_unjoined, graph_time_unjoined_ns; /* kernels of graph replays that no call owns */
     uint64_t calls_missing, launches_missing;
     uint64_t records_dropped, drops_untold, records_damaged, blocks_damaged, records_unknown, buffers_lost;
+    uint64_t copies_invalid;  /* copies and memsets without a usable time */
     uint64_t records_foreign; /* of CUPTI, of kinds that were not asked for, or launched by nobody here: another client's */
     uint64_t copies;
     struct joined_beyond beyond;    /* of all processes that hold sums: more different things than they tell apart */

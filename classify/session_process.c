@@ -245,6 +245,7 @@ void session_process_cover(struct session_coverage *coverage, const struct sessi
     coverage->records_dropped += process->records_dropped;
     coverage->drops_untold += process->drops_untold;
     coverage->buffers_lost += process->counters.buffers_lost;
+    coverage->copies_invalid += process->counters.copies_invalid;
     coverage->records_foreign += process->counters.records_unknown;
     coverage->records_damaged += process->stats.records_damaged;
     coverage->records_unknown += process->stats.records_unknown;

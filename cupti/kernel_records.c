@@ -340,6 +340,8 @@ static void take_copy(struct trace_copy copy)
         count_foreign();
     else if (times_are_possible(copy.start_ns, copy.end_ns) && !is_left_out(copy.start_ns))
         write_record(TRACE_RECORD_COPY, &copy, sizeof copy);
+    else
+        count(&trace_writer_counters()->copies_invalid, 1);
 }
 
 static void take_memcpy(const struct cupti_memcpy_record *r)

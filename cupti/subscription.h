@@ -33,7 +33,7 @@ int subscription_disable(int kind);
 int subscription_next_record(uint8_t *buffer, size_t valid_bytes, struct cupti_record **record);
 bool subscription_take_dropped(uint64_t *dropped); /* false: CUPTI does not say */
 uint64_t subscription_timestamp(void);             /* 0: not known */
-bool subscription_may_push(void); /* external correlation: ids of the calling thread */
+bool subscription_may_push(void);                  /* external correlation: ids of the calling thread */
 int subscription_push(uint64_t id);
 int subscription_pop(void);
 

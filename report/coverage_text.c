@@ -44,6 +44,7 @@ static void print_losses(const struct session *session, FILE *out)
         {c->failed_launches, "launch", "launches", "failed"},
         {c->in_flight, "call", "calls", any_running(session) ? "in flight" : "in flight at the end"},
         {c->kernels_known ? c->kernels_untimed : 0, "kernel", "kernels", "untimed"},
+        {c->copies_invalid, "copy", "copies", "untimed"},
         {c->kernels_unjoined, "kernel", "kernels", "whose launch was not seen"},
         {c->records_dropped, "record", "records", "dropped"},
         {c->buffers_lost, "activity buffer", "activity buffers", "lost"},

@@ -175,6 +175,7 @@ static json_t *coverage_object(const struct session *session)
     json_value_set(object, "records_unknown", json_value_count(c->records_unknown));
     json_value_set(object, "blocks_damaged", json_value_count(c->blocks_damaged));
     json_value_set(object, "buffers_lost", json_value_count(c->buffers_lost));
+    json_value_set(object, "copies_untimed", json_value_count(c->copies_invalid));
     json_value_set(object, "records_foreign", json_value_count(c->records_foreign));
     json_value_set(object, "traces_cut", json_value_count(c->traces_cut));
     json_value_set(object, "sequences_dropped", json_value_count(c->sequences_dropped));

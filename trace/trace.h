@@ -523,7 +523,8 @@ struct trace_counters {          /* of the whole process, in its first slots blo
     uint64_t calls_without_events;   /* since 1.5: calls and launches, not captured, that were to be timed by events and
                                       * were not: no pair of events was free, or the stream is not known */
     uint64_t cupti_drops_untold;     /* since 1.5: how often CUPTI, asked for cupti_records_dropped, did not say */
-    uint64_t reserved[20];
+    uint64_t copies_invalid;         /* since 1.5: copies and memsets with such times as kernels_invalid: not recorded */
+    uint64_t reserved[19];
 };
 
 struct trace_slot {              /* one a thread; atomic fields, written by that thread only */

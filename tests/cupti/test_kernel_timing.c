@@ -86,7 +86,8 @@ static void refused_everywhere(void)
             bool taken = refusals[i].result == 39 || refusals[i].result == 12;
             const struct text_note *other = content_note(&c, TRACE_NOTE_PROFILER);
             CHECK(taken ? other && other->value == refusals[i].result : !other);
-            CHECK(c.note_count == (taken ? 2 : 1) && c.device_count == 1); /* facts about the device do not need CUPTI */
+            CHECK(c.note_count == (taken ? 2 : 1) &&
+                  c.device_count == 1); /* facts about the device do not need CUPTI */
             CHECK(fake_cupti_calls(refusals[i].function) == 1);
             CHECK(fake_cupti_calls("cuptiUnsubscribe") == (strstr(refusals[i].function, "Activity") ? 1 : 0));
             exit(0);
@@ -155,7 +156,10 @@ static void bad_times(void)
     for (unsigned i = 0; i < 5; i++)
         fake_cupti_kernel(&(struct fake_kernel){
             .correlation_id = call_with(1, 1, &call), .name = "bad", .start_ns = times[i][0], .end_ns = times[i][1]});
+    fake_cupti_copy(1, 64, 0, 0);
+    fake_cupti_copy(2, 64, 20, 10);
     finish_and_read(&c);
+    CHECK(c.copy_count == 0 && c.counters.copies_invalid == 2);
     CHECK(c.kernel_count == 1 && c.counters.kernels_invalid == 5 && c.counters.kernels_unjoined == 0);
 }
 

@@ -151,7 +151,8 @@ static void late_buffers_come_back(void)
     fake_cupti_hand_back();
     finish_and_read(&c);
     CHECK(c.kernel_count == 1 && kernel_of(&c, ours)->owner_id == 7 && c.copy_count == 0);
-    CHECK(c.counters.records_unknown == 3 && c.counters.kernels_invalid == 1 && c.counters.kernels_unjoined == 0);
+    CHECK(c.counters.copies_invalid == 0 && c.counters.records_unknown == 3 && c.counters.kernels_invalid == 1 &&
+          c.counters.kernels_unjoined == 0);
 }
 
 /* CUPTI hangs: the other client waits a second at most, and we go as soon as we can. */

@@ -41,6 +41,47 @@ static void late_writes(void)
     CHECK(c.counters.kernels_invalid == 1 || c.kernel_count == 1);
 }
 
+/* More threads hold a buffer than the pool and all scratch buffers are; all come back after the end. CUPTI got memory each time
+ * (the fake ends the process otherwise), and what is not in the trace is counted. */
+enum { HOLDERS = 90, BUFFERS = 4 };
+static _Atomic unsigned holding;
+static _Atomic bool let_go;
+
+static void *hold_a_buffer(void *unused)
+{
+    uint64_t call;
+    run_kernel(call_with(7, 1, &call));
+    holding++;
+    while (!let_go)
+        pause_ms(1);
+    fake_cupti_hand_back();
+    return unused;
+}
+
+static void scratch_comes_back(void)
+{
+    struct trace_content c;
+    pthread_t threads[HOLDERS];
+    fake_cupti_flush_delivers(false);
+    start_with((struct kernel_timing_settings){.buffer_count = BUFFERS, .buffer_bytes = 8192});
+    fake_cupti_write_late(1);
+    for (unsigned i = 0; i < HOLDERS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, hold_a_buffer, NULL) == 0);
+        while (holding <= i)
+            pause_ms(1);
+    }
+    other_clients_before("cuptiSubscribe", "/opt/other.so", false);
+    CHECK(kernel_timing_state() == KERNEL_TIMING_OFF);
+    for (int i = 0; i < 1000 && fake_cupti_late_writes() < HOLDERS; i++)
+        pause_ms(10);
+    CHECK(fake_cupti_late_writes() >= HOLDERS);
+    let_go = true;
+    for (unsigned i = 0; i < HOLDERS; i++)
+        pthread_join(threads[i], NULL);
+    finish_and_read(&c);
+    CHECK(c.kernel_count + c.counters.kernels_invalid == BUFFERS && c.counters.buffers_lost == HOLDERS - BUFFERS);
+}
+
 static void *launch_on(void *unused)
 {
     uint64_t call;
@@ -120,6 +161,7 @@ static void exit_while_handing_over(void)
 
 static const struct scenario scenarios[] = {
     {"late_writes", late_writes},
+    {"scratch_comes_back", scratch_comes_back},
     {"exit_under_load", exit_under_load},
     {"exit_after_handing_over", exit_after_handing_over},
     {"exit_while_handing_over", exit_while_handing_over},

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with a profiler of its own: `e2e_profiled LIBRARY WAY OPEN BEFORE DURING AFTER` makes so many calls before the
+/* A program with a profiler of its own: `e2e_profiled LIBRARY WAY OPEN BEFORE DURING AFTER [THREADS]` makes so many calls before the
  * profiler starts, while it runs, and after. WAY: linked, named, callbacks, shared, none; OPEN: plain, deepbind. Prints how many
- * kernels the profiler saw; exits with 1 if it is refused. BEFORE 0: it starts before anything of CUDA is called. */
+ * kernels the profiler saw; exits with 1 if it is refused. BEFORE 0: it starts before anything of CUDA is called.
+ * With THREADS it leaves while so many threads go on making calls. */
 #include "gemms.h"
 #include "profiler.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const ways[] = {"linked", "named", "callbacks", "shared"};
 
@@ -38,12 +42,35 @@ static void *open_profiler(const char *path, bool deep)
     return library;
 }
 
+static _Atomic int at_work;
+
+static void *call_on(void *unused)
+{
+    struct gemms gemms;
+    if (!gemms_open(&gemms))
+        exit(3);
+    at_work++;
+    while (gemms_ex(&gemms, 64, 32, 16) == CUBLAS_STATUS_SUCCESS) /* the driver may be gone before the process is */
+        usleep(200);
+    return unused;
+}
+
+static void start_threads(int count)
+{
+    pthread_t thread;
+    for (int i = 0; i < count; i++)
+        if (pthread_create(&thread, NULL, call_on, NULL) || pthread_detach(thread))
+            exit(3);
+    while (at_work < count)
+        usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
     struct gemms gemms;
     int (*start)(enum profiler_way) = NULL;
     long (*stop)(void) = NULL;
-    if (argc != 7)
+    if (argc != 7 && argc != 8)
         return 2;
     int way = way_named(argv[2]);
     void *profiler = open_profiler(argv[1], !strcmp(argv[3], "deepbind"));
@@ -62,5 +89,7 @@ int main(int argc, char **argv)
     if (way >= 0)
         printf("saw %ld\n", stop());
     run(&gemms, atoi(argv[6]));
+    if (argc == 8)
+        start_threads(atoi(argv[7]));
     return 0;
 }

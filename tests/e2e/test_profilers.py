@@ -111,6 +111,15 @@ class Profilers(Case):
                 if not options:
                     self.assertEqual(len(session.records("kernel")), 3000 + DURING + AFTER)
 
+    def test_teardown(self):
+        """C06: CUPTI writes into what it holds 100 ms after a kind is off, and crashes on any call after cuptiFinalize: neither is
+        noticed by a program, with a profiler of its own or without, that leaves with 64 threads at work."""
+        for way in ("linked", "none"):
+            for _ in range(5):
+                session = self.recorded([*command(way), "64"], environment={"SIMGPU_CUPTI_FAULT": "late-write:100,poisoned"})
+                self.assertEqual(session.run.out, f"saw {DURING}\n" if way == "linked" else "")
+                self.assertGreaterEqual(session.report["coverage"]["kernels"], BEFORE)
+
     def test_no_false_alarm(self):
         """Nothing launched while kernels are timed, or not much: no error."""
         for options in (("--delay=60",), ("--timing=off",), ("--timing=sampled",), ("--timing=events",)):
