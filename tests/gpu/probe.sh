@@ -15,39 +15,8 @@ build=${1:-$root/build}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 faults=0
-
-skip() {
-    echo "probe.sh: $1" >&2
-    exit 77
-}
-
-headers_in() { # FOLDER: has the driver's and CUPTI's
-    [ -f "$1/cuda.h" ] && [ -f "$1/cupti.h" ]
-}
-
-find_headers() {
-    for folder in "$root/.deps/cuda-headers-13" "$root/.deps/cuda-headers-12" "${CUDA_HOME:-/usr/local/cuda}/include"; do
-        headers_in "$folder" && echo "$folder" && return
-    done
-    extras=${CUDA_HOME:-/usr/local/cuda}/extras/CUPTI/include
-    if [ -f "$extras/cupti.h" ]; then
-        echo "$extras -isystem ${CUDA_HOME:-/usr/local/cuda}/include"
-        return
-    fi
-    "$root/sim/tools/fetch_cuda_headers.sh" 13 "$root/.deps/cuda-headers-13" >&2 && echo "$root/.deps/cuda-headers-13"
-}
-
-# CUDA's libraries where the loader does not look: a toolkit's, a Python wheel's.
-cuda_folders() {
-    for folder in /usr/local/cuda/lib64 /usr/local/cuda/extras/CUPTI/lib64; do
-        [ -d "$folder" ] && printf ':%s' "$folder"
-    done
-    "$python" - 2>/dev/null <<'PYTHON'
-import glob, sysconfig
-for folder in sorted(glob.glob(sysconfig.get_paths()["purelib"] + "/nvidia/*/lib"), reverse=True):
-    print(":" + folder, end="")
-PYTHON
-}
+# shellcheck source=tests/gpu/environment.sh
+. "$here/environment.sh"
 
 ask() { # QUESTION
     LD_LIBRARY_PATH=$libraries timeout 150 "$scratch/probe" $quick "$1" >"$scratch/answer" 2>"$scratch/said"
@@ -90,19 +59,10 @@ calibration() {
 
 XDG_DATA_HOME=$scratch/data # what is calibrated here is kept for nobody
 export XDG_DATA_HOME
-python=python3
-[ -x "$root/.deps/venv-torch/bin/python" ] && python=$root/.deps/venv-torch/bin/python
-if [ -n "$simulate" ]; then
-    libraries=$build/lib/rooftap/sim program_libraries=${LD_LIBRARY_PATH:-} # rooftap puts the stand-ins before these
-    [ -e "$libraries/libcuda.so.1" ] || skip "no simulated GPU in $libraries; build the project first"
-else
-    libraries=${LD_LIBRARY_PATH:-}$(cuda_folders)
-    program_libraries=$libraries
-fi
-headers=$(find_headers) || skip "no cuda.h and cupti.h found, and none could be fetched"
+headers=$(find_headers) || say_skip "no cuda.h and cupti.h found, and none could be fetched"
 # shellcheck disable=SC2086 # HEADERS may hold two folders
 ${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -I"$root" -isystem $headers "$here"/*.c -o "$scratch/probe" -ldl -lpthread ||
-    skip "the probe does not build"
+    say_skip "the probe does not build"
 
 LD_LIBRARY_PATH=$libraries timeout 60 "$scratch/probe" device >/dev/null
 [ $? -eq 77 ] && exit 77
