@@ -150,8 +150,22 @@ _Static_assert((int)DEVICE_KERNELS + 1 == TRACE_ACTIVITY_KERNELS && (int)DEVICE_
                    (int)DEVICE_COPIES + 1 == TRACE_ACTIVITY_COPIES,
                "one order");
 
+static void add_windows(struct operator_join *join, const struct trace_sum_activity *sum)
+{
+    join->window_spans.unknown |= !sum->known;
+    for (uint32_t i = 0; i < sum->count; i++) {
+        const struct trace_stretch *from = &sum->stretches[i];
+        window_spans_add_stretch(&join->window_spans,
+                                 &(struct interval_stretch){from->start_ns, from->end_ns, from->busy_ns});
+    }
+}
+
 static void add_activity(struct operator_join *join, const struct trace_sum_activity *sum)
 {
+    if (sum->activity == TRACE_ACTIVITY_TIMED) {
+        add_windows(join, sum);
+        return;
+    }
     struct joined_device *device = operator_join_device(join, sum->device);
     enum device_activity activity = (enum device_activity)(sum->activity - 1);
     if (!device || sum->activity < TRACE_ACTIVITY_KERNELS || sum->activity > TRACE_ACTIVITY_COPIES)

@@ -127,10 +127,9 @@ static void write_busy(struct writing *w, const struct joined_device *device, co
     }
 }
 
-static void write_activity(struct writing *w, const struct joined_device *device, enum device_activity activity,
-                           bool known)
+static void write_stretches(struct writing *w, uint32_t device, enum trace_activity activity,
+                            const struct interval_set *set, bool known)
 {
-    const struct interval_set *set = device->time.sets[activity];
     struct interval_summary summary = {.known = true};
     struct trace_sum_activity *sum = (struct trace_sum_activity *)w->room.bytes;
     size_t at = 0;
@@ -138,10 +137,8 @@ static void write_activity(struct writing *w, const struct joined_device *device
         summary = interval_set_summary(set, INTERVALS_KEPT);
     do {
         size_t count = summary.count - at;
-        *sum = (struct trace_sum_activity){.device = device->ordinal,
-                                           .activity = (uint32_t)activity + TRACE_ACTIVITY_KERNELS,
-                                           .gap_ns = summary.gap_ns,
-                                           .known = known && summary.known};
+        *sum = (struct trace_sum_activity){
+            .device = device, .activity = activity, .gap_ns = summary.gap_ns, .known = known && summary.known};
         sum->count = (uint32_t)(count < STRETCHES_A_RECORD ? count : STRETCHES_A_RECORD);
         for (uint32_t i = 0; i < sum->count; i++) {
             const struct interval_stretch *from = &summary.stretches[at + i];
@@ -192,7 +189,8 @@ static void write_device(struct writing *w, const struct joined_device *device)
     free(summary.stretches);
     for (int activity = 0; activity < DEVICE_ACTIVITIES; activity++) /* KERNELS first */
         if (activity != DEVICE_KERNELS || device->time.sets[DEVICE_KERNELS])
-            write_activity(w, device, (enum device_activity)activity, named || activity == DEVICE_COPIES);
+            write_stretches(w, device->ordinal, (enum trace_activity)(activity + TRACE_ACTIVITY_KERNELS),
+                            device->time.sets[activity], named || activity == DEVICE_COPIES);
     write_copies(w, device);
 }
 
@@ -348,6 +346,8 @@ void join_sums_write(const struct operator_join *join, const struct joined_sums 
     write_sums(w, sums);
     for (size_t i = 0; i < join->device_count; i++)
         write_device(w, &join->devices[i]);
+    if (join->window_spans.whole)
+        write_stretches(w, 0, TRACE_ACTIVITY_TIMED, join->window_spans.whole, !join->window_spans.unknown);
     write_calls(w);
     write_launches(w);
     write_shapes(w);

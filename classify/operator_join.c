@@ -552,8 +552,7 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         join->end_realtime_ns = operator_join_realtime(item->block, ((const struct trace_end *)item->record)->ticks);
         break;
     case TRACE_RECORD_WINDOW:
-        if (!join->rows_most) /* sums have their own */
-            window_spans_add(&join->window_spans, (const struct trace_window *)item->record);
+        window_spans_add(&join->window_spans, (const struct trace_window *)item->record);
         /* fall through */
     default:
         join_timing_add(join, item);
@@ -572,6 +571,7 @@ void operator_join_open_bounded(struct operator_join *join, struct name_pool *na
 {
     operator_join_open(join, names);
     join->rows_most = JOIN_ROWS_MOST;
+    join->window_spans.bounded = true;
 }
 
 void operator_join_end(struct operator_join *join)

@@ -1,80 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends are kept as they come and paired by number once all are there. */
+/* Both ends have one number. They usually come one after the other, so few are alone at any time. */
 #include "classify/window_spans.h"
 
 #include <stdlib.h>
 
 #include "classify/allocate.h"
 
-static void add_end(struct window_spans *spans, uint64_t realtime_ns, uint32_t number, bool is_close)
+enum { STRETCHES_MOST = 4096 };
+
+static struct interval_set *whole_of(struct window_spans *spans)
 {
-    if (spans->most && spans->count == spans->most) {
+    if (!spans->whole)
+        spans->whole = spans->bounded ? interval_set_open_bounded(INTERVAL_SET_BUFFER, STRETCHES_MOST)
+                                      : interval_set_open(INTERVAL_SET_BUFFER);
+    return spans->whole;
+}
+
+static void add_end(struct window_spans *spans, const struct window_end *end)
+{
+    for (size_t i = 0; i < spans->lone_count; i++) {
+        const struct window_end other = spans->lone[i];
+        if (other.number != end->number || other.is_close == end->is_close)
+            continue;
+        spans->lone[i] = spans->lone[--spans->lone_count];
+        interval_set_add(whole_of(spans), end->is_close ? other.realtime_ns : end->realtime_ns,
+                         end->is_close ? end->realtime_ns : other.realtime_ns);
+        return;
+    }
+    spans->windows++;
+    if (spans->lone_count == WINDOW_SPANS_LONE_MOST) {
         spans->unknown = true;
         return;
     }
-    spans->ends = allocate_grow(spans->ends, spans->count, &spans->capacity, sizeof *spans->ends);
-    spans->ends[spans->count++] = (struct window_end){realtime_ns, number, is_close};
+    spans->lone = allocate_grow(spans->lone, spans->lone_count, &spans->lone_capacity, sizeof *spans->lone);
+    spans->lone[spans->lone_count++] = *end;
 }
 
 void window_spans_add(struct window_spans *spans, const struct trace_window *window)
 {
     if (window->what == TRACE_WINDOW_OPEN || window->what == TRACE_WINDOW_CLOSE)
-        add_end(spans, window->realtime_ns, window->number, window->what == TRACE_WINDOW_CLOSE);
+        add_end(spans, &(struct window_end){window->realtime_ns, window->number, window->what == TRACE_WINDOW_CLOSE});
 }
 
-/* Of more than one window sums don't tell the times between them. */
 void window_spans_add_sum(struct window_spans *spans, const struct trace_sum_windows *sum)
 {
-    uint64_t windows = 0;
     for (int why = 0; why < TRACE_SUMS_WINDOW_REASONS; why++)
-        windows += sum->windows[why] ? 1 + (sum->windows[why] > 1) : 0;
-    if (windows == 1) {
-        add_end(spans, sum->first_open_ns, 0, false);
-        add_end(spans, sum->last_close_ns, 0, true);
-    } else {
-        spans->unknown |= windows > 1;
-    }
+        spans->windows += sum->windows[why] < 2 ? sum->windows[why] : 2; /* one or more is all that matters */
 }
 
-static int compare_ends(const void *a, const void *b)
+void window_spans_add_stretch(struct window_spans *spans, const struct interval_stretch *stretch)
 {
-    const struct window_end *x = a, *y = b;
-    if (x->number != y->number)
-        return (x->number > y->number) - (x->number < y->number);
-    if (x->realtime_ns != y->realtime_ns)
-        return (x->realtime_ns > y->realtime_ns) - (x->realtime_ns < y->realtime_ns);
-    return x->is_close - y->is_close;
+    spans->unknown |= stretch->busy_ns != stretch->end_ns - stretch->start_ns;
+    interval_set_add_stretch(whole_of(spans), stretch);
 }
 
-/* Nothing was timed before it or after it, so that it tells nothing that first start and last end don't. */
-static bool is_one_window(const struct window_spans *spans)
+static void visit_whole(void *time, uint64_t open_ns, uint64_t close_ns)
 {
-    return !spans->unknown &&
-           (spans->count == 1 || (spans->count == 2 && spans->ends[0].number == spans->ends[1].number));
+    device_time_add_window(time, open_ns, close_ns);
 }
 
 void window_spans_give(struct window_spans *spans, struct device_time *time)
 {
-    if (is_one_window(spans))
-        return;
-    if (spans->count)
-        qsort(spans->ends, spans->count, sizeof *spans->ends, compare_ends);
-    for (size_t i = 0; i < spans->count; i++) {
-        const struct window_end *end = &spans->ends[i], *next = i + 1 < spans->count ? end + 1 : NULL;
-        if (end->is_close) {
-            device_time_add_window(time, 0, end->realtime_ns);
-        } else if (next && next->is_close && next->number == end->number) {
-            device_time_add_window(time, end->realtime_ns, next->realtime_ns);
-            i++;
-        } else {
-            device_time_add_window(time, end->realtime_ns, UINT64_MAX);
-        }
-    }
-    time->span_unknown |= spans->unknown;
+    if (spans->windows <= 1 && !spans->unknown)
+        return; /* nothing was timed before or after it, so that it tells nothing that first start and last end don't */
+    time->span_unknown |= spans->unknown || (!spans->whole && !spans->lone_count);
+    if (spans->whole && !interval_set_visit(spans->whole, visit_whole, time))
+        time->span_unknown = true;
+    for (size_t i = 0; i < spans->lone_count; i++)
+        device_time_add_window(time, spans->lone[i].is_close ? 0 : spans->lone[i].realtime_ns,
+                               spans->lone[i].is_close ? spans->lone[i].realtime_ns : UINT64_MAX);
 }
 
 void window_spans_free(struct window_spans *spans)
 {
-    free(spans->ends);
+    interval_set_close(spans->whole);
+    free(spans->lone);
     *spans = (struct window_spans){0};
 }

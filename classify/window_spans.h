@@ -8,8 +8,11 @@
 #include <stdint.h>
 
 #include "classify/device_time.h"
+#include "classify/interval_set.h"
 #include "trace/trace.h"
 #include "trace/trace_sums.h"
+
+enum { WINDOW_SPANS_LONE_MOST = 1024 };
 
 struct window_end {
     uint64_t realtime_ns;
@@ -18,14 +21,18 @@ struct window_end {
 };
 
 struct window_spans { /* zeroed: always timed */
-    struct window_end *ends;
-    size_t count, capacity;
-    size_t most;  /* 0: as many as there are */
-    bool unknown; /* there were windows whose times were not kept */
+    bool bounded;
+    struct interval_set *whole; /* windows of which both ends came; NULL: none */
+    uint64_t windows;           /* that opened, or closed */
+    struct window_end *lone;    /* ends whose other end has not come */
+    size_t lone_count, lone_capacity;
+    bool unknown; /* there were windows whose times are not known */
 };
 
 void window_spans_add(struct window_spans *spans, const struct trace_window *window);
+/* What sums say: how many there were, and then their stretches. */
 void window_spans_add_sum(struct window_spans *spans, const struct trace_sum_windows *sum);
+void window_spans_add_stretch(struct window_spans *spans, const struct interval_stretch *stretch);
 /* Nothing of a process that had one window only. What is open still was so to the end; of a CLOSE without its OPEN the window
  * began before all that is known. */
 void window_spans_give(struct window_spans *spans, struct device_time *time);

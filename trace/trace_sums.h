@@ -229,9 +229,10 @@ enum trace_activity {
     TRACE_ACTIVITY_COMPUTE = 2,
     TRACE_ACTIVITY_COMMUNICATION = 3,
     TRACE_ACTIVITY_COPIES = 4,   /* memsets too */
+    TRACE_ACTIVITY_TIMED = 5,    /* none of a device: windows of the process that have closed */
 };
 
-/* Else at least one record a device and activity, also of none. */
+/* Else at least one record a device and activity 2 to 4, also of none. */
 struct trace_sum_activity {
     struct trace_record record;
     uint32_t device;

@@ -239,7 +239,20 @@ static void test_ends_of_windows(void **state)
     assert_int_equal(span_of(&spans), 8010);
     sum.windows[TRACE_WINDOW_SAMPLED] = 3;
     window_spans_add_sum(&spans, &sum);
+    assert_int_equal(span_of(&spans), 0); /* when they were is lost */
+    window_spans_add_sum(&spans, &sum);
+    window_spans_add_stretch(&spans, &(struct interval_stretch){500, 2000, 1500});
+    window_spans_add_stretch(&spans, &(struct interval_stretch){8900, 9005, 105});
+    assert_int_equal(span_of(&spans), 1000 + 110);
+    window_spans_add_sum(&spans, &sum);
+    window_spans_add_stretch(&spans, &(struct interval_stretch){500, 9005, 3000}); /* open for some of it */
     assert_int_equal(span_of(&spans), 0);
+    for (uint32_t i = 0; i < 100000; i++) { /* in order they take no memory */
+        end_at(&spans, i, TRACE_WINDOW_OPEN, 2 * i + 1);
+        end_at(&spans, i, TRACE_WINDOW_CLOSE, 2 * i + 2);
+    }
+    assert_int_equal(spans.lone_count, 0);
+    assert_int_equal(span_of(&spans), 4005 + 2 * 5); /* odd times of 1000 to 9010, and the even ones of both kernels */
 }
 
 static void add_copy(struct copy_sums *sums, struct trace_copy copy, uint16_t size)
