@@ -15,7 +15,8 @@ static uint64_t state; /* of the generator */
 static struct {
     uint64_t length_ns, end_ns;
     uint64_t opens_ns;  /* the place that was drawn */
-    uint64_t closes_ns; /* 0: not opened yet */
+    uint64_t opened_ns; /* when it was found to be open; 0: not yet */
+    uint64_t closes_ns;
     bool open;
 } period;
 
@@ -67,7 +68,7 @@ static void begin_at(uint64_t begin_ns)
     period.length_ns = timing_sample_period_ns();
     period.end_ns = begin_ns + period.length_ns;
     period.opens_ns = begin_ns + draw(period.length_ns - window_ns);
-    period.closes_ns = 0;
+    period.opened_ns = period.closes_ns = 0;
     period.open = false;
 }
 
@@ -87,7 +88,7 @@ static void go_on_to(uint64_t now_ns)
 
 static void close_at(uint64_t now_ns)
 {
-    uint64_t over_ns = now_ns - period.closes_ns;
+    uint64_t over_ns = now_ns - period.opened_ns - window_ns;
     period.open = false;
     period.end_ns += (uint64_t)((unsigned __int128)over_ns * period.length_ns / window_ns);
 }
@@ -98,14 +99,21 @@ bool timing_sample_is_open(uint64_t now_ns)
         close_at(now_ns);
     if (!period.open && now_ns >= period.end_ns)
         go_on_to(now_ns);
-    if (!period.open && !period.closes_ns && now_ns >= period.opens_ns) {
+    if (!period.open && !period.opened_ns && now_ns >= period.opens_ns) {
+        period.opened_ns = now_ns;
         period.closes_ns = now_ns + window_ns;
         period.open = true;
     }
     return period.open;
 }
 
+void timing_sample_opened(uint64_t now_ns)
+{
+    if (period.open)
+        period.closes_ns = now_ns + window_ns;
+}
+
 uint64_t timing_sample_change_ns(void)
 {
-    return period.open ? period.closes_ns : period.closes_ns ? period.end_ns : period.opens_ns;
+    return period.open ? period.closes_ns : period.opened_ns ? period.end_ns : period.opens_ns;
 }

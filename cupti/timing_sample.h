@@ -28,5 +28,7 @@ void timing_sample_begin(uint64_t now_ns);
  * open for its whole length from there; what it was open for longer than that is made up for by a longer period. */
 bool timing_sample_is_open(uint64_t now_ns);
 uint64_t timing_sample_change_ns(void); /* when that changes next */
+/* It took until NOW_NS before it could be used: the window lasts its whole length from there. */
+void timing_sample_opened(uint64_t now_ns);
 
 #endif

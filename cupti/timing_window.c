@@ -21,8 +21,9 @@
 static const uint64_t patience_ns = 1000000000; /* with a mark that somebody began to write */
 
 static struct timing_window_settings settings;
-static struct timing_control *control;
-static struct timing_control_process *process; /* NULL: none */
+/* Set when all is ready for whoever takes marks, which may be another thread. */
+static struct timing_control *_Atomic control;
+static struct timing_control_process *_Atomic process; /* NULL: none */
 static uint64_t process_owner;
 static uint64_t configured_ns; /* CLOCK_MONOTONIC */
 
@@ -31,7 +32,7 @@ static struct {
     bool begun, closed_for_good, sampling;
     bool was_open;
     enum trace_timing_mode mode; /* in which it was opened */
-    uint32_t number;
+    _Atomic uint32_t number;
     uint64_t change_ns;
 } gate;
 
@@ -76,25 +77,33 @@ static struct timing_window_wish wish_at(uint64_t now_ns, uint64_t *word)
 
 /* ---- the page ---- */
 
-static uint64_t mark_cursor, marks_lost, marks_lost_noted, unfinished_since_ns;
+static _Atomic uint64_t mark_cursor; /* of the mark that was taken last */
+static uint64_t marks_lost, marks_lost_noted, unfinished_since_ns;
 static atomic_flag marks_are_taken = ATOMIC_FLAG_INIT;
 
+static struct timing_control *map_page(const char *folder)
+{
+    struct timing_control *page = timing_control_map(folder);
+    return page || !timing_control_make(folder) ? page : timing_control_map(folder);
+}
+
+/* A forked child has its parent's mapping, and a place of its own. */
 static void join_page(void)
 {
     uint32_t pid_namespace;
-    if (!control && settings.session_folder) {
-        control = timing_control_map(settings.session_folder);
-        if (!control && timing_control_make(settings.session_folder))
-            control = timing_control_map(settings.session_folder);
-    }
-    process = NULL;
-    if (!control)
+    struct timing_control *page = atomic_load(&control);
+    atomic_store(&process, NULL);
+    if (!page && settings.session_folder)
+        page = map_page(settings.session_folder);
+    if (!page)
         return;
     process_owner = timing_control_own(&pid_namespace);
-    process = timing_control_join(control, process_owner, pid_namespace);
-    mark_cursor = __atomic_load_n(&control->marks_given, __ATOMIC_ACQUIRE);
-    if (process)
-        __atomic_store_n(&process->marks, mark_cursor, __ATOMIC_RELEASE);
+    atomic_store(&mark_cursor, __atomic_load_n(&page->marks_given, __ATOMIC_ACQUIRE));
+    struct timing_control_process *place = timing_control_join(page, process_owner, pid_namespace);
+    if (place)
+        __atomic_store_n(&place->marks, atomic_load(&mark_cursor), __ATOMIC_RELEASE);
+    atomic_store(&process, place);
+    atomic_store(&control, page);
 }
 
 static enum timing_control_state state_now(void)
@@ -108,12 +117,13 @@ static enum timing_control_state state_now(void)
 
 static void tell_page(uint64_t word)
 {
-    if (!process)
+    struct timing_control_process *place = atomic_load(&process);
+    if (!place)
         return;
-    __atomic_store_n(&process->mode, (uint32_t)timing_mode_now(), __ATOMIC_RELAXED);
-    __atomic_store_n(&process->windows, gate.number, __ATOMIC_RELAXED);
-    __atomic_store_n(&process->state, (uint32_t)state_now(), __ATOMIC_RELAXED);
-    __atomic_store_n(&process->seen, word, __ATOMIC_RELEASE);
+    __atomic_store_n(&place->mode, (uint32_t)timing_mode_now(), __ATOMIC_RELAXED);
+    __atomic_store_n(&place->windows, atomic_load(&gate.number), __ATOMIC_RELAXED);
+    __atomic_store_n(&place->state, (uint32_t)state_now(), __ATOMIC_RELAXED);
+    __atomic_store_n(&place->seen, word, __ATOMIC_RELEASE);
 }
 
 /* ---- records ---- */
@@ -145,39 +155,47 @@ static void take_mark(const struct timing_control_mark *mark)
 }
 
 /* Who died while writing a mark is waited for a little, then it is given up. */
-static bool give_up_mark(void)
+static bool give_up_mark(uint64_t *cursor)
 {
     uint64_t now_ns = clock_monotonic_ns();
     if (!unfinished_since_ns)
         unfinished_since_ns = now_ns;
     if (now_ns - unfinished_since_ns < patience_ns)
         return false;
-    timing_control_skip_mark(&mark_cursor, &marks_lost);
+    timing_control_skip_mark(cursor, &marks_lost);
     return true;
 }
 
-void timing_window_take_marks(void)
+static void note_lost_marks(void)
 {
-    struct timing_control_mark mark;
-    if (!control || __atomic_load_n(&control->marks_given, __ATOMIC_ACQUIRE) == mark_cursor ||
-        atomic_flag_test_and_set(&marks_are_taken))
-        return;
-    bool more = true;
-    while (more) {
-        enum timing_control_look look = timing_control_next_mark(control, &mark_cursor, &mark, &marks_lost);
-        if (look == TIMING_CONTROL_TAKEN)
-            take_mark(&mark);
-        more = look == TIMING_CONTROL_TAKEN || (look == TIMING_CONTROL_UNFINISHED && give_up_mark());
-        if (look != TIMING_CONTROL_UNFINISHED)
-            unfinished_since_ns = 0;
-    }
     if (marks_lost != marks_lost_noted)
         trace_note(trace_thread_get(), TRACE_NOTE_MARKS, (int32_t)marks_lost,
                    "%llu marks of 'rooftap ctl' were overwritten before this process looked at them",
                    (unsigned long long)marks_lost);
     marks_lost_noted = marks_lost;
-    if (process)
-        __atomic_store_n(&process->marks, mark_cursor, __ATOMIC_RELEASE);
+}
+
+void timing_window_take_marks(void)
+{
+    struct timing_control_mark mark;
+    struct timing_control *page = atomic_load_explicit(&control, memory_order_acquire);
+    if (!page || __atomic_load_n(&page->marks_given, __ATOMIC_ACQUIRE) == atomic_load(&mark_cursor) ||
+        atomic_flag_test_and_set(&marks_are_taken))
+        return;
+    uint64_t cursor = atomic_load(&mark_cursor);
+    for (bool more = true; more;) {
+        enum timing_control_look look = timing_control_next_mark(page, &cursor, &mark, &marks_lost);
+        if (look == TIMING_CONTROL_TAKEN)
+            take_mark(&mark);
+        more = look == TIMING_CONTROL_TAKEN || (look == TIMING_CONTROL_UNFINISHED && give_up_mark(&cursor));
+        if (look != TIMING_CONTROL_UNFINISHED)
+            unfinished_since_ns = 0;
+    }
+    note_lost_marks();
+    atomic_store(&mark_cursor, cursor);
+    struct timing_control_process *place = atomic_load(&process);
+    if (place)
+        __atomic_store_n(&place->marks, cursor, __ATOMIC_RELEASE);
     atomic_flag_clear(&marks_are_taken);
 }
 
@@ -195,7 +213,7 @@ void timing_window_configure(const struct timing_window_settings *wanted)
 
 void timing_window_in_child(void)
 {
-    process = NULL;
+    atomic_store(&process, NULL);
     atomic_store(&gate.open, false);
     gate.closed_for_good = true;
     atomic_flag_clear(&marks_are_taken);
@@ -300,8 +318,6 @@ static bool wanted_now(uint64_t now_ns, uint64_t *word, enum trace_window_why *w
         return true;
     bool open = timing_sample_is_open(now_ns);
     *why = TRACE_WINDOW_SAMPLED;
-    if (timing_sample_change_ns() < gate.change_ns)
-        gate.change_ns = timing_sample_change_ns();
     return open;
 }
 
@@ -317,9 +333,11 @@ void timing_window_tick(uint64_t now_ns)
     if (!gate.begun)
         return;
     bool wanted = wanted_now(now_ns, &word, &why), open = atomic_load(&gate.open);
-    if (wanted && !open)
+    if (wanted && !open) {
         open_gate(why);
-    else if (!wanted && open)
+        if (gate.sampling)
+            timing_sample_opened(clock_monotonic_ns());
+    } else if (!wanted && open)
         close_gate(why_closed(why));
     if (!by_events() && !gate.closed_for_good && timing_delivery_judge(atomic_load(&gate.open), now_ns))
         switch_timing(false);
@@ -328,7 +346,10 @@ void timing_window_tick(uint64_t now_ns)
 
 uint64_t timing_window_due_ns(void)
 {
-    return gate.begun && !gate.closed_for_good ? gate.change_ns : TIMING_WINDOW_NEVER;
+    if (!gate.begun || gate.closed_for_good)
+        return TIMING_WINDOW_NEVER;
+    uint64_t sample_ns = gate.sampling ? timing_sample_change_ns() : TIMING_WINDOW_NEVER;
+    return sample_ns < gate.change_ns ? sample_ns : gate.change_ns;
 }
 
 bool timing_window_is_open(void)
@@ -366,7 +387,7 @@ void timing_window_end(void)
 void timing_window_leave(void)
 {
     timing_window_take_marks();
-    if (process)
-        timing_control_leave(process, process_owner);
-    process = NULL;
+    struct timing_control_process *place = atomic_exchange(&process, NULL);
+    if (place)
+        timing_control_leave(place, process_owner);
 }
