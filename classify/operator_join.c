@@ -284,16 +284,23 @@ static bool count_execution(struct joined_kernels *row, const struct trace_kerne
         execution ^= (kernel->correlation_id + 1ull) * 0x9e3779b97f4a7c15ull;
     if (!execution)
         return false;
-    for (unsigned i = 0; i < JOINED_RECENT_CALLS; i++)
-        if (row->recent[i] == execution) {
-            sum_add(&row->recent_ns[i], duration);
-            return false;
-        }
-    unsigned next = row->recent_next++ % JOINED_RECENT_CALLS;
-    if (row->recent[next])
-        duration_histogram_add(&row->durations, duration_bucket(row->recent_ns[next]), 1);
-    row->recent[next] = execution;
-    row->recent_ns[next] = duration;
+    unsigned at = 0;
+    while (at < JOINED_RECENT_CALLS && row->recent[at] != execution)
+        at++;
+    /* A launch comes to a node again only where the body of a loop runs once more. */
+    const bool again = at < JOINED_RECENT_CALLS && kernel->graph_id && kernel->graph_node_id &&
+                       kernel->graph_node_id == row->recent_node[at];
+    if (at < JOINED_RECENT_CALLS && !again) {
+        sum_add(&row->recent_ns[at], duration);
+        return false;
+    }
+    if (!again)
+        at = row->recent_next++ % JOINED_RECENT_CALLS;
+    if (row->recent[at])
+        duration_histogram_add(&row->durations, duration_bucket(row->recent_ns[at]), 1);
+    row->recent[at] = execution;
+    row->recent_node[at] = kernel->graph_node_id;
+    row->recent_ns[at] = duration;
     row->executions++;
     return true;
 }

@@ -50,6 +50,7 @@ struct joined_kernels {
     uint64_t widest_blocks;               /* of a kernel by name; a call's are in grid_times, by number of the row */
     uint64_t executions;                  /* calls (graph replays counted) that these kernels belong to */
     uint64_t recent[JOINED_RECENT_CALLS]; /* the last ones: kernels of streams side by side interleave */
+    uint64_t recent_node[JOINED_RECENT_CALLS]; /* of graphs: the node that each began with */
     uint64_t recent_ns[JOINED_RECENT_CALLS];
     unsigned recent_next;
     uint64_t launches_placed;            /* of a kernel by name: launches counted for it so far, when rows are merged */
