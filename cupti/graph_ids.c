@@ -40,8 +40,9 @@ static bool map_own(void)
 enum graph_ids_source graph_ids_open(const struct cupti_library *library, const struct cuda_driver *mapped)
 {
     enum graph_ids_source now = graph_ids_source();
-    if (!library && now == GRAPH_IDS_CUPTI) {
-        now = GRAPH_IDS_NONE; /* it is another's from now on */
+    bool gone = now == GRAPH_IDS_CUPTI ? !library : now == GRAPH_IDS_DRIVER && !driver_tells(mapped);
+    if (gone) {
+        now = GRAPH_IDS_NONE; /* CUPTI is another's from now on */
         atomic_store(&source, GRAPH_IDS_NONE);
     }
     bool asks_cupti = library && library->cuptiGetGraphNodeId && library->cuptiGetGraphId;

@@ -248,6 +248,26 @@ static void layout_differs(void)
 
 /* ---- without times ---- */
 
+/* Threads have blocks of their own. */
+static int by_ticks(const void *one, const void *other)
+{
+    uint64_t a = ((const struct trace_graph_node *)one)->ticks, b = ((const struct trace_graph_node *)other)->ticks;
+    return a < b ? -1 : a > b;
+}
+
+static int by_time(const void *one, const void *other)
+{
+    const struct trace_graph_launches *a = one, *b = other;
+    return a->launches != b->launches ? (a->launches < b->launches ? -1 : 1) : (int)a->ended - (int)b->ended;
+}
+
+static void finish_in_order(struct trace_content *c)
+{
+    finish_and_read(c);
+    qsort(c->graph_nodes, c->graph_node_count, sizeof c->graph_nodes[0], by_ticks);
+    qsort(c->graph_launches, c->graph_launches_count, sizeof c->graph_launches[0], by_time);
+}
+
 static const struct trace_graph_node *graph_node(const struct trace_content *c, uint64_t node_id, unsigned which)
 {
     for (size_t i = 0; i < c->graph_node_count; i++)
@@ -308,7 +328,7 @@ static void counted(bool own_numbers)
     graph_calls_updated(executable, newer, 0);
     launched(executable, 7);
     graph_calls_executable_goes(executable);
-    finish_and_read(&c);
+    finish_in_order(&c);
     const struct trace_graph_node *node = graph_node(&c, (uint64_t)id << 32, 0);
     CHECK(node && node->call_id == first && node->owner_id == 501 && node->owner == TRACE_OWNER_CALL &&
           !node->launches);
@@ -352,7 +372,7 @@ static void counted_by_callback(void)
     fake_cupti_side(DRIVER, GRAPH_LAUNCH, ENTER, 70, params, 0);
     fake_cupti_side(DRIVER, GRAPH_LAUNCH, EXIT, 70, params, 0);
     graph_calls_launched(call_context(), executable, stream, true);
-    finish_and_read(&c);
+    finish_in_order(&c);
     CHECK(launches_of(&c, fake_graphs_id(executable), &ended) == 3);
 }
 
