@@ -29,7 +29,7 @@ struct event_pair {
     uint32_t graph_id; /* of a graph's launch */
     void *start, *end; /* CUevent */
     void *stream;
-    uint64_t call_id, owner_id;
+    uint64_t call_id, owner_id, name_id;
     uint8_t owner, is_graph;
 };
 

@@ -95,6 +95,7 @@ static uint32_t begin(const struct cuda_driver *driver, void *stream)
         return 0;
     }
     pair->stream = stream;
+    pair->name_id = 0;
     return ticket;
 }
 
@@ -121,6 +122,13 @@ static bool end(struct event_pair *pair, bool succeeded)
         count_missed(1);
     atomic_store_explicit(&pair->state, EVENT_PAIR_FREE, memory_order_release);
     return false;
+}
+
+void event_timing_name(uint32_t ticket, uint64_t name_id)
+{
+    struct event_pair *pair = event_pools_of(ticket);
+    if (pair)
+        pair->name_id = name_id;
 }
 
 void event_timing_after(uint32_t ticket, uint64_t call_id, enum trace_owner owner, uint64_t owner_id)
@@ -229,7 +237,8 @@ static bool write_call(struct trace_thread *thread, const struct event_pool *poo
     struct trace_kernel *kernel = trace_reserve(thread, TRACE_RECORD_KERNEL, sizeof *kernel);
     if (!kernel)
         return false;
-    const struct trace_kernel content = {.start_ns = span.start_ns,
+    const struct trace_kernel content = {.name_id = pair->name_id,
+                                         .start_ns = span.start_ns,
                                          .end_ns = span.end_ns,
                                          .call_id = pair->call_id,
                                          .owner_id = pair->owner_id,

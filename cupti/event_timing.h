@@ -35,6 +35,9 @@ void event_timing_switch(bool on);
  * captured, or, which is counted, for want of a pair of events. */
 uint32_t event_timing_before(void *stream);
 
+/* Of a launch that succeeded: the id of its kernel's name in the trace, 0: not known. */
+void event_timing_name(uint32_t ticket, uint64_t name_id);
+
 /* After it. OWNER as in kernel_timing_call_end(); TRACE_OWNER_NONE: it failed, or never came back. */
 void event_timing_after(uint32_t ticket, uint64_t call_id, enum trace_owner owner, uint64_t owner_id);
 

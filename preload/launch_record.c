@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "cupti/event_timing.h"
 #include "cupti/graph_capture.h"
 
 static void set_sizes(struct launch_shape *shape, const uint32_t *grid, const uint32_t *block, size_t shared_bytes)
@@ -93,11 +94,21 @@ static const char *captured_name(const struct launch_shape *shape, const struct 
     return name;
 }
 
+static void name_events(const struct kernel_timing_context *context, const struct launch_shape *shape,
+                        const struct launch_event *event)
+{
+    uint64_t name_id = kernel_names_id(event->thread, shape->kernel);
+    const char *name = name_id ? NULL : graph_capture_function_name(event->function);
+    event_timing_name(context->event_ticket, name ? trace_name_intern(event->thread, name) : name_id);
+}
+
 uint64_t launch_write_captured(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
 {
     int error_before = errno;
     struct kernel_timing_context *context = kernel_timing_context(event->thread);
     void *stream = (void *)(uintptr_t)event->stream;
+    if (context->at_end & KERNEL_TIMING_EVENTS)
+        name_events(context, shape, event);
     bool captures = context->at_end & KERNEL_TIMING_NODES || graph_capture_is_on(stream);
     uint64_t place, id = 0;
     if (captures) {

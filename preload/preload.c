@@ -330,9 +330,7 @@ static enum trace_timing_mode mode_of(enum setting_timing timing)
 
 static enum lengths_mode lengths_mode_of(enum setting_kv_lengths kv_lengths)
 {
-    return kv_lengths == SETTING_KV_OFF    ? LENGTHS_OFF
-           : kv_lengths == SETTING_KV_READ ? LENGTHS_READ
-                                           : LENGTHS_WATCH;
+    return kv_lengths == SETTING_KV_OFF ? LENGTHS_OFF : kv_lengths == SETTING_KV_READ ? LENGTHS_READ : LENGTHS_WATCH;
 }
 
 /* Before the trace opens: from then on other threads' calls may start the timing. */

@@ -41,7 +41,7 @@ enum setting_timing { /* as its choices stand */
                       SETTING_TIMING_ON, /* the same as auto */
 };
 enum setting_graphs { SETTING_GRAPHS_AUTO, SETTING_GRAPHS_CALLBACKS, SETTING_GRAPHS_CAPTURE, SETTING_GRAPHS_OFF };
-enum setting_kv_lengths { SETTING_KV_OFF, SETTING_KV_WATCH, SETTING_KV_READ };                          /* the same */
+enum setting_kv_lengths { SETTING_KV_OFF, SETTING_KV_WATCH, SETTING_KV_READ };            /* the same */
 enum setting_join { SETTING_JOIN_AUTO, SETTING_JOIN_CORRELATION, SETTING_JOIN_EXTERNAL }; /* as its choices stand */
 enum setting_cupti_api { SETTING_CUPTI_AUTO, SETTING_CUPTI_V1, SETTING_CUPTI_V2 };        /* the same */
 

@@ -354,7 +354,7 @@ enum trace_join {
     TRACE_JOIN_CORRELATION = 1,  /* correlation id seen in a launch callback under a call id */
     TRACE_JOIN_EXTERNAL = 2,     /* CUPTI external correlation */
     TRACE_JOIN_GRAPH_NODE = 3,   /* since 1.3: by its node. The call is the one that was captured; 0: none, the program built the node */
-    TRACE_JOIN_EVENTS = 4,       /* since 1.5: no kernel but all that one call did on the GPU, between two events of CUDA: name_id, grid and block are 0 */
+    TRACE_JOIN_EVENTS = 4,       /* since 1.5: no kernel but all that one call did on the GPU, between two events of CUDA: grid and block are 0, of a library call name_id too */
 };
 enum trace_owner { TRACE_OWNER_NONE = 0, TRACE_OWNER_CALL = 1, TRACE_OWNER_LAUNCH = 2 };
 

@@ -5,6 +5,7 @@ program notices nothing: its graphs, errors and errno are those of a run without
 from recording import Case, main, plain, program
 
 JOIN_EVENTS = 4
+OWNER_LAUNCH = 2
 NOTE_TIMING_ON = 1
 NS_A_CALL = 1  # elapsed times are floats of milliseconds: a microsecond's work counts in less than a ns
 COUNT = 30
@@ -27,7 +28,10 @@ class Events(Case):
         kernels = [record for record in session.records("kernel")]
         ran = session.ledger("kernel")
         self.assertEqual(len(ran), 3 * COUNT + BUSY, "kernels in the ledger")
-        self.assertEqual({(record["join"], record["name"], record["graph"]) for record in kernels}, {(JOIN_EVENTS, 0, 0)})
+        self.assertEqual({(record["join"], record["graph"]) for record in kernels}, {(JOIN_EVENTS, 0)})
+        names = {record["id"] for record in session.records("name") if record["text"] == "one_kernel"}
+        self.assertEqual({record["name"] for record in kernels if record["owner"] == OWNER_LAUNCH}, names)
+        self.assertEqual({record["name"] for record in kernels if record["owner"] != OWNER_LAUNCH}, {0})
         self.assertEqual(len({record["call_id"] for record in kernels}), len(ran))
         # The first begins on an idle stream: its events hold the way there as well.
         ran.sort(key=lambda line: line["start"])
@@ -47,6 +51,9 @@ class Events(Case):
         self.assertGreater(truth, 0)
         self.assertAlmostEqual(rows[0]["time_ns"], truth, delta=NS_A_CALL * COUNT)
         self.assertEqual((rows[0]["calls"], rows[0]["kernels"]), (COUNT, COUNT))
+        launched = next(row for row in session.report["operators"] if row["name"] == "one_kernel")
+        truth = sum(line["end"] - line["start"] for line in ran if line["name"] == "one_kernel")
+        self.assertAlmostEqual(launched["time_ns"], truth, delta=NS_A_CALL * COUNT)
 
     def test_captures_are_left_alone(self):
         """While calls of two threads are timed; the ledger's graph kernels are those of the program alone."""
