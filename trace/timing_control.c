@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace/clock.h"
@@ -199,12 +200,30 @@ uint64_t timing_control_give(uint64_t *word, enum timing_command command)
 
 /* ---- marks ---- */
 
+/* False: a newer mark stands there already. Whoever does not finish in a second is taken for dead. */
+static bool take_mark_place(struct timing_control_mark *mark, uint64_t sequence)
+{
+    uint64_t found = load(&mark->sequence), until_ns = clock_monotonic_ns() + 1000000000;
+    for (;;) {
+        bool busy = found == UINT64_MAX;
+        if (!busy && found > sequence)
+            return false;
+        if (busy && clock_monotonic_ns() < until_ns) {
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+            found = load(&mark->sequence);
+        } else if (__atomic_compare_exchange_n(&mark->sequence, &found, UINT64_MAX, false, __ATOMIC_ACQ_REL,
+                                               __ATOMIC_ACQUIRE)) {
+            return true;
+        }
+    }
+}
+
 uint64_t timing_control_mark(struct timing_control *control, uint64_t owner, const char *text, size_t bytes)
 {
     uint64_t sequence = __atomic_add_fetch(&control->marks_given, 1, __ATOMIC_ACQ_REL);
     struct timing_control_mark *mark = &control->marks[sequence % TIMING_CONTROL_MARKS];
-    __atomic_store_n(&mark->sequence, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    if (!take_mark_place(mark, sequence))
+        return sequence;
     mark->realtime_ns = clock_realtime_ns();
     mark->owner = owner;
     mark->bytes = (uint32_t)(bytes < sizeof mark->text ? bytes : sizeof mark->text);

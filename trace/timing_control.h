@@ -50,7 +50,7 @@ struct timing_control_process { /* of one process; all words atomic */
 };
 
 struct timing_control_mark {
-    uint64_t sequence; /* atomic; 0: being written */
+    uint64_t sequence; /* atomic; 0: none yet; UINT64_MAX: being written */
     uint64_t realtime_ns;
     uint64_t owner; /* 0: for all processes */
     uint32_t bytes;
