@@ -20,7 +20,7 @@
 
 #define COMMAND "doctor"
 
-enum { EXIT_FAIL = 1, TIMEOUT_S = 30, LONGEST_TIMEOUT_S = 3600, MOST_CHECKS = 64 };
+enum { EXIT_FAIL = 1, LONGEST_TIMEOUT_S = 3600, MOST_CHECKS = 64 };
 
 struct doctor_options {
     const char *folder, *simulate, *simulate_cuda, *sysroot, *timeout;
@@ -162,7 +162,7 @@ static bool find_gpu(const struct doctor_options *options, struct doctor *doctor
 static bool read_timeout(const char *text, unsigned *timeout_s)
 {
     size_t digits = text ? strspn(text, "0123456789") : 0;
-    *timeout_s = TIMEOUT_S;
+    *timeout_s = DOCTOR_TIMEOUT_S;
     if (!text)
         return true;
     *timeout_s = digits > 0 && digits <= 4 && !text[digits] ? (unsigned)atoi(text) : 0;

@@ -12,6 +12,7 @@
 #include "cli/clock_sampler.h"
 #include "cli/collecting.h"
 #include "cli/commands.h"
+#include "cli/doctor_examination.h"
 #include "cli/environment.h"
 #include "cli/gpu_names.h"
 #include "cli/layout.h"
@@ -41,6 +42,7 @@ struct record_options {
     struct record_sink sink;
     bool no_clocks;
     bool strict;
+    bool require_timing;
     bool redact_args;
     bool audit;
     bool quiet;
@@ -318,13 +320,24 @@ static int run(struct recording *recording)
     return target_pass_on(status);
 }
 
+/* False: one line has been printed. */
+static bool check_timing(const struct recording *recording)
+{
+    const struct record_options *options = recording->options;
+    const char *major = options->simulate_cuda;
+    return !options->require_timing ||
+           doctor_examination_requires_timing(recording->gpu, &options->sim_options, major ? atoi(major) : 0,
+                                              options->timing.mode, recording->argv, COMMAND);
+}
+
 static int record(const struct record_options *options, char **argv)
 {
     struct recording recording = {
         .options = options, .argv = argv, .sampler = {.gate = -1}, .collecting = {.collector = {.gate = -1}}};
     if (!check_settings() || !timing_options_check(&options->timing, COMMAND) ||
         !collecting_check(options->ring, COMMAND) || !record_sink_check(&options->sink, options->ring, COMMAND) ||
-        !find_gpu(&recording) || !session_folder_open(&recording.session, options->folder, COMMAND))
+        !find_gpu(&recording) || !check_timing(&recording) ||
+        !session_folder_open(&recording.session, options->folder, COMMAND))
         return EXIT_USAGE;
     if (!prepare(&recording)) {
         collecting_cancel(&recording.collecting);
@@ -377,6 +390,7 @@ int cmd_record(int argc, char **argv)
         {"aggregate",   0,  OPTION_FLAG,   &options.sink.aggregate, NULL,     "keep sums, histograms and a few raw records of the whole run instead of all records: constant memory and disk"},
         {"max-size",    0,  OPTION_TEXT,   &options.sink.max_size, "SIZE",    "keep the session folder below SIZE (4M or more; K, M, G): the oldest records are written over, and counted"},
         {"no-clocks",   0,  OPTION_FLAG,   &options.no_clocks,   NULL,        "don't note the GPU's clocks beside the run (with NVML, from a process of its own)"},
+        {"require-timing", 0, OPTION_FLAG, &options.require_timing, NULL,     "don't run COMMAND where kernels can't be timed, as 'rooftap doctor' finds out"},
         {"strict",      0,  OPTION_FLAG,   &options.strict,      NULL,        "don't run a COMMAND that can't be recorded (static, setuid, of another C library)"},
         {"redact-args", 0,  OPTION_FLAG,   &options.redact_args, NULL,        "keep the arguments of COMMAND and of its children out of the session"},
         {"quiet",      'q', OPTION_FLAG,   &options.quiet,       NULL,        "don't say where the session lies"},

@@ -18,6 +18,7 @@
 
 enum doctor_status { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL, DOCTOR_UNKNOWN, DOCTOR_STATUS_COUNT };
 
+enum { DOCTOR_TIMEOUT_S = 30 }; /* of one question */
 enum { DOCTOR_EVIDENCE = 1024, DOCTOR_FIX = 512, DOCTOR_DEVICES = 16 };
 
 struct doctor_finding {
@@ -41,6 +42,7 @@ struct doctor {
     const char *folder;         /* of the session to be */
     const char *sysroot;        /* "" or where a copy of /proc and /dev lies */
     const struct gpu_spec *gpu; /* to simulate; NULL: the real ones */
+    const char *timing_mode;    /* record's --timing; NULL: as the environment says */
     unsigned timeout_s;
     char **argv; /* NULL: no target */
     /* what was prepared and asked, once for all checks */

@@ -45,6 +45,7 @@ static bool load(struct doctor *doctor)
     struct environment *loaded = &doctor->loaded;
     const char *injection = getenv("CUDA_INJECTION64_PATH");
     return environment_set(loaded, SETTING_DIR, doctor->scratch) && environment_set(loaded, SETTING_RING, "") &&
+           (!doctor->timing_mode || environment_set(loaded, SETTING_TIMING, doctor->timing_mode)) &&
            environment_append(loaded, "LD_PRELOAD", doctor->layout.shim) &&
            ((injection && *injection) || environment_set(loaded, "CUDA_INJECTION64_PATH", doctor->layout.shim));
 }
@@ -178,4 +179,27 @@ void doctor_examination_free(struct doctor *doctor)
     if (doctor->scratch[0])
         remove_scratch(doctor->scratch);
     doctor->scratch[0] = '\0';
+}
+
+bool doctor_examination_requires_timing(const struct gpu_spec *gpu, const struct option_list *sim_options,
+                                        int cuda_major, const char *timing, char **argv, const char *command)
+{
+    struct doctor *doctor = calloc(1, sizeof *doctor);
+    struct doctor_finding finding = {.status = DOCTOR_UNKNOWN};
+    if (!doctor) {
+        message_error(command, "out of memory");
+        return false;
+    }
+    *doctor = (struct doctor){
+        .folder = ".", .sysroot = "", .gpu = gpu, .timing_mode = timing, .argv = argv, .timeout_s = DOCTOR_TIMEOUT_S};
+    bool examined = doctor_examine(doctor, sim_options, cuda_major, command);
+    if (examined) {
+        doctor_cupti_timing(doctor, &finding);
+        if (finding.status != DOCTOR_OK)
+            message_error(command, "--require-timing: %s; nothing was started, 'rooftap doctor' tells more",
+                          finding.evidence);
+        doctor_examination_free(doctor);
+    }
+    free(doctor);
+    return examined && finding.status == DOCTOR_OK;
 }

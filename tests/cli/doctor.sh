@@ -192,7 +192,22 @@ for call in cuptiActivityEnable cuptiActivityRegisterCallbacks cuptiSubscribe; d
     line FAIL permission "NVreg_RestrictProfilingToAdminUsers=0"
     line FAIL cupti "shapes only"
 done
-SIMGPU_FAULT=cuptiSubscribe:39 doctor 1 --simulate unit
+# record --require-timing refuses before the program starts, by the same question; without it the run goes on, shapes only.
+SIMGPU_FAULT=cuptiActivityEnable:35 "$ROOFTAP" record --require-timing -q -o required --simulate unit -- ./toucher 2>err
+expect "status where timing is required and refused" 2 $?
+expect "lines where timing is required and refused" 1 "$(wc -l <err)"
+grep -q -- '--require-timing: .*INSUFFICIENT_PRIVILEGES' err || fail "--require-timing says: $(cat err)"
+[ ! -e started ] && [ ! -e required ] || fail "--require-timing started the program or left a folder"
+SIMGPU_FAULT=cuptiActivityEnable:35 "$ROOFTAP" record -q -o not_required --simulate unit -- ./dynamic 2>err
+expect "a run where timing is refused" "3 " "$? $(cat err)"
+"$ROOFTAP" record --require-timing -q -o required --simulate unit -- ./dynamic 2>err
+expect "a run where timing is required and there" "3 " "$? $(cat err)"
+"$ROOFTAP" record --require-timing --timing off -q -o off --simulate unit -- ./toucher 2>err
+expect "status where timing is required and off" 2 $?
+LD_LIBRARY_PATH=$PWD/none "$ROOFTAP" record --require-timing -q -o off -- ./toucher 2>err
+expect "status where timing is required without a driver" 2 $?
+[ ! -e started ] || fail "--require-timing started the program"
+SIMGPU_FAULT=cuptiSubscribe:39,cuptiSubscribe_v2:39 doctor 1 --simulate unit
 line FAIL cupti "MULTIPLE_SUBSCRIBERS"
 line unknown permission "not tried"
 SIMGPU_FAULT=cuptiSubscribe:block doctor 1 --simulate unit --timeout 2

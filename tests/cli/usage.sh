@@ -39,6 +39,8 @@ expect_usage_error "expected rooftap ctl mark NAME PID|DIR" ctl mark 1
 expect_usage_error "expected rooftap ctl stop PID|DIR" ctl stop 1 2
 expect_usage_error "1 to 96 bytes" ctl mark "" 1
 expect_usage_error "no process id" ctl stop 99999999999
+expect_usage_error "--max-overhead" record --max-overhead 0 -- true
+expect_usage_error "--max-overhead" record --max-overhead lots -- true
 expect_usage_error "no command" record
 expect_usage_error "no command" record -q --
 expect_usage_error "rooftap gpus" record --simulate no-such-gpu -- touch started
