@@ -238,7 +238,8 @@ void kernel_timing_settle(struct kernel_timing_context *context, enum trace_owne
     context->call_id = 0;
     if (at_end & KERNEL_TIMING_EARLY && owner != TRACE_OWNER_NONE)
         early_call_ended(context->stream, launch_seen);
-    if (at_end & KERNEL_TIMING_UNTOLD && owner != TRACE_OWNER_NONE)
+    bool may_ask = atomic_load_explicit(&graph_capture_ongoing, memory_order_relaxed) <= 0; /* a later call does */
+    if (at_end & KERNEL_TIMING_UNTOLD && owner != TRACE_OWNER_NONE && may_ask)
         tell_devices();
 }
 

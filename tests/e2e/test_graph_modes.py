@@ -123,6 +123,18 @@ class GraphModes(Case):
                 else:
                     self.assert_joined(session, graph_kernels)
 
+    def test_releases_by_capture(self):
+        """From a CUPTI that knows no executable's number to one whose records name the captured node."""
+        for release in ("11.8", "12.4", "13.4"):
+            for mode in ("captured", "updated", "child"):
+                with self.subTest(release, mode=mode):
+                    session = self.recorded([program("graphs"), mode, str(REPLAYS)],
+                                            environment={"ROOFTAP_GRAPHS": "capture", "SIMGPU_CUPTI": release})
+                    if mode == "child" and release != "13.4":
+                        self.assertEqual(session.report["coverage"]["graph_kernels_unjoined"], NESTED[mode])
+                    else:
+                        self.assert_joined(session, MODES[mode])
+
     def test_off(self):
         """Callbacks only, where there are none, and nothing at all: rows by kernel name, and it is said."""
         for environment in ({"ROOFTAP_GRAPHS": "off"},
