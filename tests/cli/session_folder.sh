@@ -50,7 +50,7 @@ session = json.load(open("once/session.json"))
 assert session["schema"] == 1 and session["command"] == ["true"] and session["simulate"] is None, session
 assert session["working_directory"] == os.getcwd(), session
 assert session["target_pid"] > 0 and session["host"] and session["kernel"].startswith("Linux "), session
-assert session["settings"]["ROOFTAP_TIMING"] == "on", session
+assert session["settings"]["ROOFTAP_TIMING"] == "auto", session
 PY
 expect "rights of its files, whatever the umask" 600 "$(umask 0; "$ROOFTAP" record -q -o open -- true; stat -c %a open/session.json)"
 "$ROOFTAP" record -q --redact-args -o secret -- sh -c 'echo "$1"' sh hidden-word >out

@@ -243,6 +243,7 @@ class Windows(Case):
         steps.do("replay 7")
         session = self.ended(steps)
         self.assertEqual(self.timed_shapes(session), self.shapes_times(7))
+        self.assertEqual(session.report_run().status, 0)
 
     def test_forks_do_not_disturb(self):
         steps = self.begun(["--delay", "ctl"])
