@@ -10,8 +10,8 @@
 #include "cupti/cupti_versions.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/launch_join.h"
-#include "cupti/timing_delivery.h"
 #include "cupti/subscription.h"
+#include "cupti/timing_delivery.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
 

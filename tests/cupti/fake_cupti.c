@@ -402,7 +402,13 @@ FAKE_API uint32_t fake_cupti_launch(uint32_t cbid)
 
 static size_t record_bytes(uint32_t kind)
 {
-    return kind == 10 ? kernel_bytes : kind == 1 ? 96 : kind == 2 ? 88 : kind == 39 ? 24 : kind == 51 ? 56 : kind == 60 ? 40 : 0;
+    return kind == 10   ? kernel_bytes
+           : kind == 1  ? 96
+           : kind == 2  ? 88
+           : kind == 39 ? 24
+           : kind == 51 ? 56
+           : kind == 60 ? 40
+                        : 0;
 }
 
 static int next_record(uint8_t *buffer, size_t valid, uint8_t **record)
