@@ -385,6 +385,7 @@ int cmd_record(int argc, char **argv)
         {"duration",    0,  OPTION_TEXT,   &options.timing.duration, "TIME",  "time kernels for TIME, from the start, from --delay on, or from each 'rooftap ctl start' on"},
         {"sample-budget", 0, OPTION_TEXT,  &options.timing.sample_budget, "PERCENT", "sampled timing: how much of the time it times (0.5)"},
         {"max-overhead", 0, OPTION_TEXT,   &options.timing.max_overhead, "PERCENT", "most that rooftap may take of the time in the program's threads: above it timing, then shapes are given up, and that is said"},
+        {"kv-lengths",  0,  OPTION_CHOICE, &options.timing.kv_lengths, "off|watch|read", "sequence lengths that kernels read on the device: of the copies that fill their buffers (watch, the default), or where those do not tell, read back behind some replays of graphs"},
         {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls that are bound past LD_PRELOAD (RTLD_DEEPBIND), by LD_AUDIT; what it costs is told below"},
         {"ring",        0,  OPTION_TEXT,   &options.ring,        "SIZE|off",  "most shared memory that a process takes for what is not in the session folder yet (16M); off: it writes there itself"},
         {"aggregate",   0,  OPTION_FLAG,   &options.sink.aggregate, NULL,     "keep sums, histograms and a few raw records of the whole run instead of all records: constant memory and disk"},

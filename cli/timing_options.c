@@ -59,6 +59,8 @@ bool timing_options_set_environment(const struct timing_options *options, struct
         good = good && set_number(environment, SETTING_SAMPLE_BUDGET, value);
     if (options->max_overhead && percent_parse(options->max_overhead, &value))
         good = good && set_number(environment, SETTING_MAX_OVERHEAD, value);
+    if (options->kv_lengths)
+        good = good && environment_set(environment, SETTING_KV_LENGTHS, options->kv_lengths);
     return good;
 }
 

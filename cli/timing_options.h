@@ -10,7 +10,7 @@
 #define TIMING_OPTIONS_MODES "auto|node|graph|sampled|events|off|on"
 
 struct timing_options { /* as given; NULL: not */
-    const char *mode, *delay, *duration, *sample_budget, *max_overhead;
+    const char *mode, *delay, *duration, *sample_budget, *max_overhead, *kv_lengths;
 };
 
 /* False: one line has been printed. */

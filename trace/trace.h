@@ -478,7 +478,8 @@ enum trace_lengths_how {
     TRACE_LENGTHS_READ = 2,      /* read back from the device */
 };
 
-/* What stood in a buffer of lengths when a kernel that reads it was launched. */
+/* What stood in a buffer of lengths when a kernel that reads it was launched. Of several launches of one capture that read the
+ * same buffer, the layers of a model, the first stands for all; eager ones count each. */
 struct trace_lengths {
     struct trace_record record;
     uint64_t ticks;

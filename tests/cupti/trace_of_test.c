@@ -89,11 +89,21 @@ static void take_timing(struct trace_content *c, const struct trace_item *item)
     kept->text[item->text_bytes] = 0;
 }
 
+static void take_lengths(struct trace_content *c, const struct trace_item *item)
+{
+    if ((c->length_count & (c->length_count - 1)) == 0)
+        c->lengths = realloc(c->lengths, (c->length_count ? c->length_count * 2 : 1) * sizeof *c->lengths);
+    memcpy(&c->lengths[c->length_count++], item->record, sizeof *c->lengths);
+}
+
 static void take_item(struct trace_content *c, const struct trace_item *item)
 {
     switch (item->record->type) {
     case TRACE_RECORD_KERNEL:
         take_kernel(c, item);
+        break;
+    case TRACE_RECORD_LENGTHS:
+        take_lengths(c, item);
         break;
     case TRACE_RECORD_COPY:
         CHECK(c->copy_count < 16);

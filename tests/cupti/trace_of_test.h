@@ -31,6 +31,8 @@ enum { WINDOWS_MOST = 4096, TIMINGS_MOST = 64 };
 struct trace_content {
     struct trace_kernel *kernels;
     size_t kernel_count;
+    struct trace_lengths *lengths;
+    size_t length_count;
     struct trace_copy copies[16];
     size_t copy_count;
     struct trace_device devices[4];
