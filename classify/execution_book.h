@@ -20,7 +20,8 @@ struct execution_book {
 
 /* After operator_join_end() and join_timing_end(). */
 struct execution_book execution_book_of(const struct operator_join *join);
-const struct execution_count *execution_book_find(const struct execution_book *book, struct graph_use use); /* or NULL */
+const struct execution_count *execution_book_find(const struct execution_book *book,
+                                                  struct graph_use use); /* or NULL */
 void execution_book_free(struct execution_book *book);
 
 #endif

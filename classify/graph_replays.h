@@ -37,16 +37,16 @@ struct graph_node {
 struct graph_replay {
     uint32_t graph_id;
     bool ended;
-    bool nodes_beyond; /* some of its nodes were too many to be kept: what it executes is not known */
+    bool nodes_beyond;              /* some of its nodes were too many to be kept: what it executes is not known */
     uint64_t launches, realtime_ns; /* of the last GRAPH_LAUNCHES record */
     uint64_t least_launches, least_realtime_ns; /* of the first one; UINT64_MAX: there was none */
-    uint64_t made_ns; /* when its first node was known; 0: none was */
-    struct time_slices slices;                      /* all: launches; timed, time_ns: runs */
-    uint64_t runs, run_ns;                          /* GRAPH_RUN records: timed as a whole */
-    uint32_t device;                                /* of those */
-    uint64_t kernels;                               /* KERNEL records of its replays */
-    uint64_t live_nodes;                            /* after graph_replays_end() */
-    uint64_t node_launches;                         /* kernels that its launches ran, by its nodes: until then, of those
+    uint64_t made_ns;                           /* when its first node was known; 0: none was */
+    struct time_slices slices;                  /* all: launches; timed, time_ns: runs */
+    uint64_t runs, run_ns;                      /* GRAPH_RUN records: timed as a whole */
+    uint32_t device;                            /* of those */
+    uint64_t kernels;                           /* KERNEL records of its replays */
+    uint64_t live_nodes;                        /* after graph_replays_end() */
+    uint64_t node_launches;                     /* kernels that its launches ran, by its nodes: until then, of those
                                                      * that hold no more */
 };
 
@@ -75,7 +75,7 @@ void graph_replays_add_node(struct graph_replays *replays, const struct trace_gr
 void graph_replays_add_launches(struct graph_replays *replays, const struct trace_graph_launches *launches);
 void graph_replays_add_run(struct graph_replays *replays, const struct trace_graph_run *run);
 void graph_replays_add_kernel(struct graph_replays *replays, uint32_t graph_id);
-struct graph_replay *graph_replays_graph(struct graph_replays *replays, uint32_t graph_id); /* made; NULL: no room */
+struct graph_replay *graph_replays_graph(struct graph_replays *replays, uint32_t graph_id);    /* made; NULL: no room */
 struct replay_count *graph_replays_count(struct graph_replays *replays, struct graph_use use); /* made */
 
 /* After the last record: what live nodes executed is counted. ROTATED: the records of earlier launches are gone, so only those

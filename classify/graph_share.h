@@ -18,15 +18,15 @@ struct session;
 struct session_merge;
 
 struct graph_share_node {
-    size_t row;         /* place in the session's operators before they are sorted */
+    size_t row;          /* place in the session's operators before they are sorted */
     uint64_t executions; /* in one launch */
     uint64_t kernels;
 };
 
 struct graph_share {
-    size_t rest_row; /* of the graph itself */
-    uint64_t runs, run_ns; /* that were timed, or stand for all where windows were drawn */
-    struct sampled_time estimate; /* of run_ns then; covered 0: nothing is estimated */
+    size_t rest_row;                /* of the graph itself */
+    uint64_t runs, run_ns;          /* that were timed, or stand for all where windows were drawn */
+    struct sampled_time estimate;   /* of run_ns then; covered 0: nothing is estimated */
     struct graph_share_node *nodes; /* by row */
     size_t node_count;
 };

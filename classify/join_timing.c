@@ -8,9 +8,8 @@ static void add_graph_run(struct operator_join *join, const struct trace_graph_r
     struct trace_graph_run placed = *record;
     const struct trace_graph_run *run = &placed;
     clock_relation_place(&join->clock, &placed.start_ns, &placed.end_ns);
-    struct joined_device *device = operator_join_times_are_possible(run->start_ns, run->end_ns)
-                                       ? operator_join_device(join, run->device)
-                                       : NULL;
+    struct joined_device *device =
+        operator_join_times_are_possible(run->start_ns, run->end_ns) ? operator_join_device(join, run->device) : NULL;
     if (!device) {
         join->kernels_invalid++;
         return;

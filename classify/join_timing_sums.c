@@ -188,9 +188,8 @@ static void write_windows(struct writing *w, const struct timing_windows *timing
         write_window(w, timing->marks[i].realtime_ns, TRACE_WINDOW_MARK, TRACE_WINDOW_CONTROL, timing->marks[i].window,
                      timing->marks[i].text);
     for (size_t i = 0; i < timing->open_count; i++)
-        write_window(w, timing->open[i].realtime_ns,
-                     timing->open[i].is_close ? TRACE_WINDOW_CLOSE : TRACE_WINDOW_OPEN, timing->open[i].why,
-                     timing->open[i].number, NULL);
+        write_window(w, timing->open[i].realtime_ns, timing->open[i].is_close ? TRACE_WINDOW_CLOSE : TRACE_WINDOW_OPEN,
+                     timing->open[i].why, timing->open[i].number, NULL);
     if (timing_windows_count(timing) || sum.last_why || sum.marks_beyond || sum.changes_beyond)
         put(w, &sum.record, TRACE_RECORD_SUM_WINDOWS, sizeof sum);
     write_slices(w, (struct trace_sum_slices){.of = TRACE_SLICES_WINDOWS}, &timing->sampled);

@@ -10,7 +10,7 @@
 
 enum { LIVE_LENGTHS_MOST = 4096 };
 
-struct live_lengths { /* zeroed: none */
+struct live_lengths {               /* zeroed: none */
     struct trace_sum_lengths *rows; /* one for each buffer, graph and way of reading; count 0 and below is none */
     size_t count, capacity;
     uint64_t beyond; /* records for which there was no row */

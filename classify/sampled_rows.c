@@ -17,10 +17,12 @@ struct grid {
     uint32_t shift;
     uint64_t first;
     size_t count;
-    int epoch[PARTS_MOST];      /* index of the timing's change whose windows are drawn in this slice; MIXED: in some of it */
+    int epoch
+        [PARTS_MOST]; /* index of the timing's change whose windows are drawn in this slice; MIXED: in some of it */
     size_t part[PARTS_MOST];    /* of slices with an epoch */
     double open_ns[PARTS_MOST]; /* so long windows were open */
     bool window[PARTS_MOST];    /* one opened */
+    bool paused[PARTS_MOST]; /* none was drawn: what was launched there is not claimed, what is timed there ran late */
     size_t part_count;
     int part_epoch[PARTS_MOST];
     unsigned char present[PARTS_MOST]; /* by part: a window was open, or something was timed */
@@ -104,20 +106,28 @@ static void leave_out_pause(struct grid *grid, size_t from, size_t to, bool from
     const size_t period = from < grid->count ? slices_of_period(grid, grid->epoch[from]) : 0;
     const size_t most = (from_window && to_window ? 2 : 1) * period + 1;
     for (size_t i = from; i < to && to - from > most; i++)
-        grid->epoch[i] = NOT_SAMPLED;
+        grid->paused[i] = true;
+}
+
+/* Behind it nothing was launched any more. */
+static size_t slice_of_end(const struct grid *grid)
+{
+    const uint64_t at = grid->join->end_realtime_ns >> grid->shift;
+    return at >= grid->first && at - grid->first < grid->count ? (size_t)(at - grid->first) : grid->count;
 }
 
 static void leave_out_pauses(struct grid *grid)
 {
+    const size_t end = slice_of_end(grid);
     size_t from = 0;
     bool after_window = false;
     for (size_t i = 0; i <= grid->count; i++) {
-        const bool ends = i == grid->count || grid->epoch[i] < 0;
+        const bool ends = i == grid->count || i == end + 1 || grid->epoch[i] < 0;
         const bool window = !ends && grid->window[i];
         if (!ends && !window)
             continue;
         leave_out_pause(grid, from, i, after_window, window);
-        from = i + 1;
+        from = window || i == grid->count || grid->epoch[i] < 0 ? i + 1 : i;
         after_window = window;
     }
 }
@@ -199,7 +209,7 @@ static void split_mixed(const struct grid *grid, size_t slice, const struct samp
     for (size_t by = 1; by < grid->count; by++)
         for (int side = 0; side < 2; side++) {
             const size_t at = side ? slice - by : slice + by; /* before the first it wraps, and is none */
-            if (at >= grid->count || grid->epoch[at] < 0)
+            if (at >= grid->count || grid->epoch[at] < 0 || grid->paused[at])
                 continue;
             parts->parts[grid->part[at]].all += left;
             parts->all += left;
@@ -217,7 +227,8 @@ static void split_row(const struct grid *grid, const struct time_slices *timed, 
         slice->time_ns += (double)timed->slices[i].time_ns;
     }
     for (uint32_t i = 0; executions && i < executions->count; i++)
-        slices[place_of(grid, executions, i)].all += device_share * (double)executions->slices[i].all;
+        if (!grid->paused[place_of(grid, executions, i)])
+            slices[place_of(grid, executions, i)].all += device_share * (double)executions->slices[i].all;
     *parts = (struct row_parts){0};
     for (size_t i = 0; i < grid->count; i++) {
         if (grid->epoch[i] == MIXED) {
@@ -240,21 +251,45 @@ static void use_wall(const struct grid *grid, struct row_parts *parts)
     for (size_t i = 0; i < grid->part_count; i++)
         parts->parts[i].all = parts->parts[i].timed = 0;
     for (size_t i = 0; i < grid->count; i++)
-        if (grid->epoch[i] >= 0) {
+        if (grid->epoch[i] >= 0 && !grid->paused[i]) {
             parts->parts[grid->part[i]].all += span_ns(grid, i);
             parts->parts[grid->part[i]].timed += grid->open_ns[i];
         }
 }
 
-/* Parts of one rate at a time: what is timed at different rates is not of one sample. */
+/* One rate at a time: what is timed at different rates is not of one sample. Returns where it ends. */
+static size_t end_of_rate(const struct grid *grid, size_t from)
+{
+    size_t to = from + 1;
+    while (to < grid->part_count && grid->part_epoch[to] == grid->part_epoch[from])
+        to++;
+    return to;
+}
+
+/* Some rate has more timed than launched: kernels run later than by a whole rate, which then tells nothing. */
+static bool runs_behind(const struct grid *grid, const struct row_parts *parts)
+{
+    for (size_t from = 0, to; from < grid->part_count; from = to) {
+        double all = 0, timed = 0;
+        to = end_of_rate(grid, from);
+        for (size_t i = from; i < to; i++) {
+            all += parts->parts[i].all;
+            timed += parts->parts[i].timed;
+        }
+        if (all < timed)
+            return true;
+    }
+    return false;
+}
+
 static struct sampled_time estimate_parts(const struct grid *grid, const struct row_parts *parts, double *influence)
 {
     struct sampled_time sum = {0, 0, 0, 0};
     double squares = 0, freedom = 0;
+    const bool at_once = runs_behind(grid, parts);
     bool any = false;
     for (size_t from = 0, to; from < grid->part_count; from = to) {
-        for (to = from + 1; to < grid->part_count && grid->part_epoch[to] == grid->part_epoch[from];)
-            to++;
+        to = at_once ? grid->part_count : end_of_rate(grid, from);
         const struct sampled_time one = sampled_time_of(parts->parts + from, to - from, influence + from);
         if (isnan(one.time_ns))
             continue;
@@ -302,8 +337,7 @@ static void estimate(struct grid *grid, const struct time_slices *timed, const s
 static void estimate_row(struct grid *grid, const struct execution_book *book, const struct joined_kernels *row,
                          struct sampled_row *result)
 {
-    const struct execution_count *executions =
-        execution_book_find(book, (struct graph_use){row->of_call, row->id});
+    const struct execution_count *executions = execution_book_find(book, (struct graph_use){row->of_call, row->id});
     const uint64_t timed = timed_of_all_devices(grid->join, row);
     const double share = timed ? (double)time_slices_sum(&row->slices).timed / (double)timed : 1;
     estimate(grid, &row->slices, executions ? &executions->slices : NULL, share, result);

@@ -94,20 +94,56 @@ static void add_stratum(const struct sampled_part *parts, size_t count, double *
         add_variance(variances, squares * (double)clusters / (double)(clusters - 1), (double)(clusters - 1));
 }
 
+struct stratum {
+    size_t from, to;
+    double all, timed;
+};
+
+static size_t cut_strata(const struct sampled_part *parts, size_t count, size_t clusters,
+                         struct stratum strata[SAMPLED_STRATA_MOST])
+{
+    const size_t wanted = strata_of(clusters);
+    size_t at = 0, passed = 0;
+    for (size_t i = 0; i < wanted; i++) {
+        strata[i] = (struct stratum){.from = at};
+        for (; at < count && (passed < clusters * (i + 1) / wanted || i + 1 == wanted); at++) {
+            passed += parts[at].timed > 0;
+            strata[i].all += parts[at].all;
+            strata[i].timed += parts[at].timed;
+        }
+        strata[i].to = at;
+    }
+    return wanted;
+}
+
+/* What was launched in one stratum may run in a later one. Where more was timed than launched, that is so: it becomes one with the
+ * stratum before. */
+static size_t join_strata(struct stratum *strata, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        strata[kept++] = strata[i];
+        while (kept > 1 &&
+               (strata[kept - 1].all < strata[kept - 1].timed || strata[kept - 2].all < strata[kept - 2].timed)) {
+            strata[kept - 2].to = strata[kept - 1].to;
+            strata[kept - 2].all += strata[kept - 1].all;
+            strata[kept - 2].timed += strata[kept - 1].timed;
+            kept--;
+        }
+    }
+    return kept;
+}
+
 struct sampled_time sampled_time_of(const struct sampled_part *parts, size_t count, double *influence)
 {
     struct sampled_time result = {0, 0, NAN, 0};
     struct variances variances = {0};
-    const size_t clusters = clusters_in(parts, count), strata = strata_of(clusters);
-    size_t from = 0, passed = 0;
-    for (size_t stratum = 1; stratum <= strata; stratum++) {
-        size_t to = from;
-        const size_t wanted = clusters * stratum / strata;
-        for (; to < count && (passed < wanted || stratum == strata); to++)
-            passed += parts[to].timed > 0;
-        add_stratum(parts + from, to - from, influence ? influence + from : NULL, &result, &variances);
-        from = to;
-    }
+    struct stratum strata[SAMPLED_STRATA_MOST];
+    const size_t clusters = clusters_in(parts, count);
+    const size_t cut = join_strata(strata, cut_strata(parts, count, clusters, strata));
+    for (size_t i = 0; i < cut; i++)
+        add_stratum(parts + strata[i].from, strata[i].to - strata[i].from,
+                    influence ? influence + strata[i].from : NULL, &result, &variances);
     if (!clusters)
         result.time_ns = NAN;
     if (clusters > 1) {

@@ -146,7 +146,8 @@ static void classify_operator(const struct session *session, struct operator_row
 static char *graph_name(const struct operator_row *op)
 {
     char name[64];
-    snprintf(name, sizeof name, op->graph == OPERATOR_GRAPH_REST ? "graph %u: not shared out" : "graph %u: shapes unknown",
+    snprintf(name, sizeof name,
+             op->graph == OPERATOR_GRAPH_REST ? "graph %u: not shared out" : "graph %u: shapes unknown",
              (unsigned)op->graph_id);
     return allocate_text(name);
 }
@@ -453,7 +454,8 @@ double session_overhead_ns(const struct session_process *process)
     if (!process->windows.overhead_known || (!o->calls && o->calls_all) || (!o->callbacks && o->callbacks_all))
         return NAN;
     const double calls = o->calls ? (double)o->calls_ns / (double)o->calls * (double)o->calls_all : 0;
-    const double callbacks = o->callbacks ? (double)o->callbacks_ns / (double)o->callbacks * (double)o->callbacks_all : 0;
+    const double callbacks =
+        o->callbacks ? (double)o->callbacks_ns / (double)o->callbacks * (double)o->callbacks_all : 0;
     return calls + callbacks;
 }
 

@@ -35,8 +35,8 @@ struct session_device {
     struct interval_union busy;
     bool sampled; /* times of operators stand for more than was timed, and so for more than BUSY */
     struct device_time time_sets;
-    struct device_time_sum time; /* how busy it was, with what */
-    struct copy_sums copied;     /* PEERS by index of the device in the session; longest time first */
+    struct device_time_sum time;     /* how busy it was, with what */
+    struct copy_sums copied;         /* PEERS by index of the device in the session; longest time first */
     struct held_clock clocks;        /* while it was busy */
     struct calibration *calibration; /* NULL: none */
     char *calibration_file;
@@ -129,10 +129,11 @@ struct operator_row {
     uint64_t kernels, time_ns;
     uint64_t blocks; /* of a call's kernel that took most of its time; of a kernel by name the most; 0: not known */
     bool persistent; /* that kernel is, by its name */
-    bool blocks_left_out;                /* some of its kernels' blocks are not known, so BLOCKS is not */
-    struct duration_histogram durations; /* of executions of a call, of single kernels by name; as far as they were timed */
-    struct time_evidence evidence;       /* what TIME_NS, EXECUTIONS and KERNELS rest on */
-    enum operator_graph graph;           /* no kernel, but what is left of an executable graph that was timed as a whole */
+    bool blocks_left_out; /* some of its kernels' blocks are not known, so BLOCKS is not */
+    struct duration_histogram
+        durations;                 /* of executions of a call, of single kernels by name; as far as they were timed */
+    struct time_evidence evidence; /* what TIME_NS, EXECUTIONS and KERNELS rest on */
+    enum operator_graph graph;     /* no kernel, but what is left of an executable graph that was timed as a whole */
     uint32_t graph_id;
     double bandwidth_fill; /* share of the bandwidth that so many blocks can draw, as calibrated; NAN: not known */
     double flops, bytes, t_roof_ns; /* of all calls */
@@ -153,8 +154,9 @@ struct session_coverage {
     uint64_t graph_kernels_unjoined, graph_time_unjoined_ns; /* kernels of graph replays that no call owns */
     uint64_t calls_missing, launches_missing;
     uint64_t records_dropped, drops_untold, records_damaged, blocks_damaged, records_unknown, buffers_lost;
-    uint64_t copies_invalid;  /* copies and memsets without a usable time */
-    uint64_t records_foreign; /* of CUPTI, of kinds that were not asked for, or launched by nobody here: another client's */
+    uint64_t copies_invalid; /* copies and memsets without a usable time */
+    uint64_t
+        records_foreign; /* of CUPTI, of kinds that were not asked for, or launched by nobody here: another client's */
     uint64_t copies;
     struct joined_beyond beyond;    /* of all processes that hold sums: more different things than they tell apart */
     struct joined_rotation rotated; /* of all processes */
@@ -164,7 +166,7 @@ struct session_coverage {
         sequences_dropped; /* calls and launches in more threads, streams or lists than are told apart: no siblings,
                                  * attention or phase is claimed of them */
     double gpu_time_ns;    /* all kernels of all devices that were timed, or stand for such; NAN: not known */
-    struct time_evidence evidence;  /* of gpu_time_ns; executions of rows of calls and kernels by name together */
+    struct time_evidence evidence;    /* of gpu_time_ns; executions of rows of calls and kernels by name together */
     uint64_t executions_without_time; /* executions that no time stands for, in rows that could be timed */
     double graph_shared_ns;  /* of gpu_time_ns: of graphs that were timed as a whole, shared out among their nodes, */
     double graph_rest_ns;    /* and what of them is not */

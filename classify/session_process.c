@@ -195,8 +195,7 @@ void session_process_fill(struct session_process *process, struct operator_join 
     read_slots(process, join, reader);
     find_missing(process, join, reader, still_written);
     process->timed = process->timing == SESSION_TIMING_ON || process->kernels || process->replays.runs ||
-                     join->kernels_invalid ||
-                     process->counters.kernels_invalid;
+                     join->kernels_invalid || process->counters.kernels_invalid;
 }
 
 /* Launches inside library calls are no operators of their own. */

@@ -9,14 +9,14 @@
 #include "classify/sampled_time.h"
 
 struct time_evidence {
-    bool estimated;                       /* the row's time is that of more than was timed */
+    bool estimated;                        /* the row's time is that of more than was timed */
     uint64_t executions, kernels, time_ns; /* that were timed one by one */
-    double shared_ns;                      /* of the row's time: of graphs that were timed as a whole, by the roof model */
-    bool spread_unknown;                   /* of some part of it fewer than two windows have any */
-    double variance, squares;              /* of the estimate, and the sum of squares by degrees of freedom */
-    double low_ns, high_ns;                /* 95 % confidence interval; NAN: not known, or nothing is estimated */
-    uint64_t executions_all;               /* timed or not */
-    bool all_unknown;                      /* some of them nobody counted */
+    double shared_ns;         /* of the row's time: of graphs that were timed as a whole, by the roof model */
+    bool spread_unknown;      /* of some part of it fewer than two windows have any */
+    double variance, squares; /* of the estimate, and the sum of squares by degrees of freedom */
+    double low_ns, high_ns;   /* 95 % confidence interval; NAN: not known, or nothing is estimated */
+    uint64_t executions_all;  /* timed or not */
+    bool all_unknown;         /* some of them nobody counted */
 };
 
 /* Adds an independent estimate of a part of the time. */

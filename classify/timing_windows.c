@@ -20,9 +20,8 @@ const char *timing_mode_name(uint32_t mode)
 const char *timing_window_why_name(uint32_t why)
 {
     static const char *const names[] = {
-        [TRACE_WINDOW_START] = "start",       [TRACE_WINDOW_OPTION] = "option",
-        [TRACE_WINDOW_CONTROL] = "control",   [TRACE_WINDOW_SAMPLED] = "sampled",
-        [TRACE_WINDOW_BOUND] = "bound",       [TRACE_WINDOW_OVERHEAD] = "overhead",
+        [TRACE_WINDOW_START] = "start",       [TRACE_WINDOW_OPTION] = "option", [TRACE_WINDOW_CONTROL] = "control",
+        [TRACE_WINDOW_SAMPLED] = "sampled",   [TRACE_WINDOW_BOUND] = "bound",   [TRACE_WINDOW_OVERHEAD] = "overhead",
         [TRACE_WINDOW_PROFILER] = "profiler", [TRACE_WINDOW_END] = "end",
     };
     return why < sizeof names / sizeof names[0] ? names[why] : NULL;
@@ -133,8 +132,7 @@ static void add_window(struct timing_windows *windows, const struct trace_item *
     if (window->what == TRACE_WINDOW_MARK)
         add_mark(windows, item, at_ns);
     else if (window->what == TRACE_WINDOW_OPEN || window->what == TRACE_WINDOW_CLOSE)
-        add_end(windows,
-                &(struct timing_end){at_ns, window->number, window->why, window->what == TRACE_WINDOW_CLOSE});
+        add_end(windows, &(struct timing_end){at_ns, window->number, window->why, window->what == TRACE_WINDOW_CLOSE});
 }
 
 static void add_sum(struct timing_windows *windows, const struct trace_sum_windows *more)

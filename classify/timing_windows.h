@@ -38,7 +38,7 @@ struct timing_end { /* one end of a window */
     bool is_close;
 };
 
-struct timing_windows { /* zeroed: nothing was said */
+struct timing_windows {            /* zeroed: nothing was said */
     struct timing_change *changes; /* in order of time after timing_windows_end() */
     size_t change_count, change_capacity;
     struct timing_mark *marks;
@@ -46,7 +46,7 @@ struct timing_windows { /* zeroed: nothing was said */
     struct timing_end open[TIMING_OPEN_MOST];
     size_t open_count;
     struct trace_sum_windows closed; /* sums over windows with both ends */
-    struct time_slices sampled; /* windows drawn at random */
+    struct time_slices sampled;      /* windows drawn at random */
     bool overhead_known;
     struct trace_overhead overhead; /* the last one */
     uint64_t overhead_realtime_ns;
@@ -63,7 +63,7 @@ uint64_t timing_windows_open_ns(const struct timing_windows *windows); /* of all
 const struct timing_change *timing_windows_at(const struct timing_windows *windows, uint64_t ns);
 void timing_windows_free(struct timing_windows *windows);
 
-const char *timing_mode_name(uint32_t mode);       /* "auto", "node", ...; NULL: of a newer version */
-const char *timing_window_why_name(uint32_t why);  /* "start", "option", ...; NULL likewise */
+const char *timing_mode_name(uint32_t mode);      /* "auto", "node", ...; NULL: of a newer version */
+const char *timing_window_why_name(uint32_t why); /* "start", "option", ...; NULL likewise */
 
 #endif

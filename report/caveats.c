@@ -38,8 +38,7 @@ static bool sampled(const struct session *session, FILE *out)
     char text[FORMAT_BYTES], width[FORMAT_BYTES];
     if (!c->evidence.estimated)
         return false;
-    fprintf(out, "times are estimates from %s timed executions",
-            format_count(text, c->evidence.executions));
+    fprintf(out, "times are estimates from %s timed executions", format_count(text, c->evidence.executions));
     if (isnan(c->evidence.high_ns))
         fputs("; how far off they may be is not known", out);
     else
@@ -54,9 +53,10 @@ static bool graph_times(const struct session *session, FILE *out)
     char text[FORMAT_BYTES];
     if (!(c->gpu_time_ns > 0) || !(c->graph_shared_ns + c->graph_rest_ns > 0))
         return false;
-    fprintf(out,
-            "%s %% of GPU time was measured of whole graphs only: what of it is whose kernels' is the roof model's word",
-            format_share(text, (c->graph_shared_ns + c->graph_rest_ns) / c->gpu_time_ns));
+    fprintf(
+        out,
+        "%s %% of GPU time was measured of whole graphs only: what of it is whose kernels' is the roof model's word",
+        format_share(text, (c->graph_shared_ns + c->graph_rest_ns) / c->gpu_time_ns));
     return true;
 }
 

@@ -56,7 +56,8 @@ void meanings_print(const struct session *session, const struct operator_rows *r
             fputc('\n', out);
         }
     if (estimated)
-        fputs("~: of all executions, estimated from those that were timed in windows drawn at random (--json: interval)\n",
+        fputs("~: of all executions, estimated from those that were timed in windows drawn at random (--json: "
+              "interval)\n",
               out);
     if (shared)
         fputs("^: of graphs that were timed as a whole, shared out by the roof model: no measure of single kernels\n",

@@ -74,8 +74,7 @@ static json_t *modes_object(const struct timing_windows *windows)
 {
     if (!windows->change_count && !timing_windows_count(windows) && !windows->mark_count)
         return json_null();
-    const struct timing_change *last =
-        windows->change_count ? &windows->changes[windows->change_count - 1] : NULL;
+    const struct timing_change *last = windows->change_count ? &windows->changes[windows->change_count - 1] : NULL;
     json_t *object = json_object(), *changes = json_array();
     for (size_t i = 0; i < windows->change_count; i++)
         json_array_append_new(changes, change_object(&windows->changes[i]));

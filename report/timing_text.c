@@ -121,8 +121,8 @@ static void print_marks(const struct session_process *process, FILE *out)
         if (process->start_realtime_ns && mark->realtime_ns >= process->start_realtime_ns)
             fprintf(out, " at %s", format_duration(time, (double)(mark->realtime_ns - process->start_realtime_ns)));
     }
-    const uint64_t more = windows->closed.marks_beyond +
-                          (windows->mark_count > MARKS_SHOWN ? windows->mark_count - MARKS_SHOWN : 0);
+    const uint64_t more =
+        windows->closed.marks_beyond + (windows->mark_count > MARKS_SHOWN ? windows->mark_count - MARKS_SHOWN : 0);
     if (more)
         fprintf(out, " and %" PRIu64 " more (--json)", more);
     fputc('\n', out);
@@ -136,8 +136,8 @@ static bool is_whole(const struct timing_windows *windows)
     for (size_t i = 0; i < windows->change_count; i++)
         if (windows->changes[i].mode != TRACE_TIMING_NODE)
             return false;
-    return windows->change_count && timing_windows_count(windows) <= 1 && !windows->closed.windows[TRACE_WINDOW_OPTION] &&
-           !windows->closed.windows[TRACE_WINDOW_CONTROL];
+    return windows->change_count && timing_windows_count(windows) <= 1 &&
+           !windows->closed.windows[TRACE_WINDOW_OPTION] && !windows->closed.windows[TRACE_WINDOW_CONTROL];
 }
 
 static void print_graphs(const struct session_process *process, FILE *out)
@@ -296,7 +296,8 @@ static void print_timed(const struct session_coverage *c, FILE *out)
     char timed[FORMAT_BYTES], of[FORMAT_BYTES];
     label_print(out, "timed");
     fprintf(out, "%s of %s executions: times are those of the windows, and are not taken for more\n",
-            format_count(timed, all->executions), all->all_unknown ? "an unknown number of" : format_count(of, all->executions_all));
+            format_count(timed, all->executions),
+            all->all_unknown ? "an unknown number of" : format_count(of, all->executions_all));
 }
 
 static void print_shared(const struct session_coverage *c, FILE *out)

@@ -40,11 +40,8 @@ enum { BUSY_NS = 1000000 };
 static void set_span(uint64_t span_ns)
 {
     device.busy = (struct interval_union){.known = true, .covered_ns = BUSY_NS, .first_ns = 0, .last_ns = span_ns};
-    device.time = (struct device_time_sum){.busy_known = true,
-                                           .span_known = true,
-                                           .busy_ns = BUSY_NS,
-                                           .span_ns = span_ns,
-                                           .gap_ns = span_ns - BUSY_NS};
+    device.time = (struct device_time_sum){
+        .busy_known = true, .span_known = true, .busy_ns = BUSY_NS, .span_ns = span_ns, .gap_ns = span_ns - BUSY_NS};
 }
 
 static void reset(void)

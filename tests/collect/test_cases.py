@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 make_trace, replay, report, cases, sampled_totals = map(pathlib.Path, sys.argv[1:])
-PLANS = ("mix", "thinned", "node_first", "uncounted")  # of tests/classify/test_sampled_totals.c
+PLANS = ("mix", "thinned", "node_first", "behind", "uncounted")  # of tests/classify/test_sampled_totals.c
 LEAST = 40  # cases that have to be comparable
 PROCESS_LESS = ("sums", "trace_cut", "clocks")  # a sum isn't cut, and keeps no anchors: that shows in the records
 COVERAGE_LESS = ("traces_cut",)

@@ -566,9 +566,8 @@ static void statement_kernel(void)
 static const struct symbol modes[] = {{"off", 0},     {"auto", 1},   {"node", 2}, {"graph", 3},
                                       {"sampled", 4}, {"events", 5}, {NULL, 0}};
 static const struct symbol whats[] = {{"open", 1}, {"close", 2}, {"mark", 3}, {NULL, 0}};
-static const struct symbol whys[] = {{"start", 1}, {"option", 2},   {"control", 3},  {"sampled", 4},
-                                     {"bound", 5}, {"overhead", 6}, {"profiler", 7}, {"end", 8},
-                                     {NULL, 0}};
+static const struct symbol whys[] = {{"start", 1},    {"option", 2},   {"control", 3}, {"sampled", 4}, {"bound", 5},
+                                     {"overhead", 6}, {"profiler", 7}, {"end", 8},     {NULL, 0}};
 
 static uint64_t time_of_line(void)
 {
@@ -774,16 +773,29 @@ static void run_statement(const char *folder)
         int least_words;
         void (*run)(void);
     } statements[] = {
-        {"process", 1, statement_process}, {"entry", 3, statement_entry},   {"device", 2, statement_device},
-        {"note", 2, statement_note},       {"name", 3, statement_name},     {"signature", 2, statement_signature},
-        {"call", 2, statement_call},       {"failed", 2, statement_failed}, {"launch", 2, statement_launch},
-        {"kernel", 2, statement_kernel},   {"copy", 1, statement_copy},     {"slots", 1, statement_slots},
-        {"slot", 1, statement_slot},       {"end", 1, statement_end},       {"version", 1, statement_version},
-        {"clocks", 1, statement_clocks},   {"timing", 2, statement_timing}, {"window", 3, statement_window},
+        {"process", 1, statement_process},
+        {"entry", 3, statement_entry},
+        {"device", 2, statement_device},
+        {"note", 2, statement_note},
+        {"name", 3, statement_name},
+        {"signature", 2, statement_signature},
+        {"call", 2, statement_call},
+        {"failed", 2, statement_failed},
+        {"launch", 2, statement_launch},
+        {"kernel", 2, statement_kernel},
+        {"copy", 1, statement_copy},
+        {"slots", 1, statement_slots},
+        {"slot", 1, statement_slot},
+        {"end", 1, statement_end},
+        {"version", 1, statement_version},
+        {"clocks", 1, statement_clocks},
+        {"timing", 2, statement_timing},
+        {"window", 3, statement_window},
         {"graph_run", 2, statement_graph_run},
         {"graph_node", 3, statement_graph_node},
         {"graph_launches", 3, statement_graph_launches},
-        {"lengths", 2, statement_lengths}, {"overhead", 1, statement_overhead},
+        {"lengths", 2, statement_lengths},
+        {"overhead", 1, statement_overhead},
     };
     if (!strcmp(words[0], "file") && word_count > 1)
         statement_file(folder);
