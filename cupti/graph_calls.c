@@ -43,11 +43,12 @@ static const char *ids_text(void)
 
 void graph_calls_note_if_used(bool seen)
 {
-    if (!(seen || graph_launches_any()) || atomic_exchange(&noted, 1))
+    int means = !atomic_load(&follows) ? 1 : atomic_load(&nodes_told) ? 2 : 3;
+    if (!(seen || graph_launches_any()) || atomic_exchange(&noted, means) == means)
         return;
-    if (!atomic_load(&follows))
+    if (means == 1)
         trace_note(trace_thread_get(), TRACE_NOTE_GRAPHS, 0, "not followed: kernels of graphs stand under their names");
-    else if (atomic_load(&nodes_told))
+    else if (means == 2)
         trace_note(trace_thread_get(), TRACE_NOTE_GRAPHS, 1, "nodes are told by CUPTI's callbacks, %s", ids_text());
     else
         trace_note(trace_thread_get(), TRACE_NOTE_GRAPHS, 2,

@@ -16,7 +16,8 @@
  * ours. TOLD: CUPTI tells of nodes. */
 void graph_calls_open(const struct cupti_library *library, const struct cuda_driver *driver, bool told, bool follow);
 
-/* In the trace, by which means, once there are graphs: some were made here, or SEEN says that their kernels ran. */
+/* In the trace, by which means, and again when that changed; once there are graphs: some were made here, or SEEN says that
+ * their kernels ran. */
 void graph_calls_note_if_used(bool seen);
 
 void graph_calls_note_losses(void);

@@ -71,6 +71,11 @@ bool graph_events_sees_updates(void)
     return atomic_load_explicit(&sees_updates, memory_order_relaxed) != 0;
 }
 
+void graph_events_end(void)
+{
+    atomic_store(&sees_updates, 0);
+}
+
 bool graph_events_enable(const struct cupti_library *library, void *subscriber, bool nodes)
 {
     cupti = library;

@@ -12,6 +12,9 @@
  * those are not told of. */
 bool graph_events_enable(const struct cupti_library *library, void *subscriber, bool nodes);
 
+/* Nothing comes from CUPTI any more. */
+void graph_events_end(void);
+
 /* CUPTI tells when an executable is updated: the program's own call need not be looked at. */
 bool graph_events_sees_updates(void);
 

@@ -20,6 +20,7 @@
 #include "cupti/event_timing.h"
 #include "cupti/graph_calls.h"
 #include "cupti/graph_capture.h"
+#include "cupti/graph_events.h"
 #include "cupti/graph_launches.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/kernel_records.h"
@@ -364,6 +365,14 @@ static void anchor_now(void)
         trace_anchor(thread, cupti_ns);
 }
 
+/* CUPTI is not ours to ask, or no more: captures are followed by what streams say, and launches counted. */
+static void follow_graphs_alone(const struct cuda_driver *driver)
+{
+    bool follow = settings.graphs == KERNEL_TIMING_GRAPHS_AUTO || settings.graphs == KERNEL_TIMING_GRAPHS_CAPTURE;
+    graph_events_end();
+    graph_calls_open(NULL, driver, false, follow);
+}
+
 /* ---- another client of CUPTI ---- */
 
 static void note_given_up(uint64_t since_ns)
@@ -388,6 +397,7 @@ static void give_up_if_asked(void)
     while (cupti_session_is_shared() && activity_buffers_take(take_buffer))
         continue;
     cupti_session_close();
+    follow_graphs_alone(cuda_driver_bound());
     atomic_store(&given_up, 1);
     note_given_up(started_ns);
     pthread_mutex_lock(&mutex);
@@ -699,8 +709,7 @@ static void start(const struct cuda_driver *driver, bool injected)
     bool on = outcome == CUPTI_SESSION_STARTED;
     if (!on) {
         graph_nodes_records_come(false);
-        graph_calls_open(NULL, driver, false,
-                         settings.graphs == KERNEL_TIMING_GRAPHS_AUTO || settings.graphs == KERNEL_TIMING_GRAPHS_CAPTURE);
+        follow_graphs_alone(driver);
     }
     begin_mode(on);
     started_ns = clock_monotonic_ns();

@@ -376,6 +376,30 @@ static void counted_by_callback(void)
     CHECK(launches_of(&c, fake_graphs_id(executable), &ended) == 3);
 }
 
+/* CUPTI goes to another client in the middle: what is captured from then on is followed all the same, by the driver. */
+static void handed_over(void)
+{
+    struct trace_content c;
+    bool ended;
+    start_on();
+    CHECK(fake_cupti_callback_enabled(3, CREATED) && !graph_capture_asks());
+    kernel_timing_give_up(false, 5 * second_ns);
+    CHECK(kernel_timing_state() == KERNEL_TIMING_OFF);
+    const unsigned asked = fake_cupti_calls("cuptiGetGraphNodeId");
+    begin_capture();
+    CHECK(graph_capture_asks());
+    uint64_t first = call(501, 1);
+    void *executable = instantiated(end_capture());
+    CHECK(!graph_capture_asks());
+    launched(executable, 4);
+    finish_in_order(&c);
+    const struct trace_graph_node *node = graph_node(&c, node_of(executable, 0), 0);
+    CHECK(node && node->call_id == first && node->owner_id == 501);
+    CHECK(launches_of(&c, fake_graphs_id(executable), &ended) == 4);
+    CHECK(fake_cupti_calls("cuptiGetGraphNodeId") == asked);
+    CHECK(strstr(content_note(&c, TRACE_NOTE_GRAPHS)->text, "what streams capture, numbered by the driver"));
+}
+
 static void whole_graphs(void)
 {
     struct trace_content c;
@@ -399,6 +423,7 @@ static const struct scenario scenarios[] = {
     {"counted_by_driver", counted_by_driver},
     {"counted_by_own_numbers", counted_by_own_numbers},
     {"counted_by_callback", counted_by_callback},
+    {"handed_over", handed_over},
     {"whole_graphs", whole_graphs},
 };
 
