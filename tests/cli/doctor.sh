@@ -233,10 +233,10 @@ line OK cupti-copies "one in the process: $sim/libcupti.so.$major"
 cupti stub "$major" 'int cuptiGetVersion(unsigned *v) { *v = 1; return 0; }'
 LD_LIBRARY_PATH=$PWD/stub:$PWD/driver doctor 1 --sysroot "$PWD/root" # a stub, and no other
 line FAIL cupti "shapes only"
-mkdir home home/lib64 && cp "$sim/libcupti.so.$major" home/lib64/
-CUDA_HOME=$PWD/home LD_LIBRARY_PATH=$PWD/stub:$PWD/driver doctor 0 --sysroot "$PWD/root" # a stub first
-line OK cupti "$PWD/home/lib64/libcupti.so.$major"
-grep -qE "^(WARN +cupti-copies +2 in one process|OK +cupti-copies +one in the process).*$PWD/home/lib64/libcupti.so" out || fail "copies: $(cat out)"
+mkdir cuda cuda/lib64 && cp "$sim/libcupti.so.$major" cuda/lib64/
+CUDA_HOME=$PWD/cuda LD_LIBRARY_PATH=$PWD/stub:$PWD/driver doctor 0 --sysroot "$PWD/root" # a stub first
+line OK cupti "$PWD/cuda/lib64/libcupti.so.$major"
+grep -qE "^(WARN +cupti-copies +2 in one process|OK +cupti-copies +one in the process).*$PWD/cuda/lib64/libcupti.so" out || fail "copies: $(cat out)"
 mkdir preloaded && cp "$sim/libcupti.so.$major" preloaded/libcupti_copy.so
 LD_PRELOAD=$PWD/preloaded/libcupti_copy.so LD_LIBRARY_PATH=$PWD/driver:$sim doctor 0 --sysroot "$PWD/root"
 grep -qE "^(OK|WARN) +cupti-copies .*$PWD/preloaded/libcupti_copy.so" out || fail "copies: $(cat out)"
