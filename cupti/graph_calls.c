@@ -62,14 +62,14 @@ void graph_calls_note_losses(void)
     static _Atomic int calls_noted, executables_noted;
     uint64_t calls = graph_capture_refused(), executables = graph_launches_refused();
     if (calls && !atomic_exchange(&calls_noted, 1))
-        trace_note(trace_thread_get(), TRACE_NOTE_GRAPH_NODES, calls < INT32_MAX ? (int32_t)calls : INT32_MAX,
-                   "captured calls whose nodes are too many to follow, or have no numbers: their kernels stand under their "
-                   "names");
+        trace_note(
+            trace_thread_get(), TRACE_NOTE_GRAPH_NODES, calls < INT32_MAX ? (int32_t)calls : INT32_MAX,
+            "captured calls whose nodes are too many to follow, or have no numbers: their kernels stand under their "
+            "names");
     if (executables && !atomic_exchange(&executables_noted, 1))
-        trace_note(trace_thread_get(), TRACE_NOTE_GRAPH_NODES,
-                   executables < INT32_MAX ? (int32_t)executables : INT32_MAX,
-                   "more executable graphs than are followed (%d): launches of others are not counted",
-                   GRAPH_LAUNCHES_MOST);
+        trace_note(
+            trace_thread_get(), TRACE_NOTE_GRAPH_NODES, executables < INT32_MAX ? (int32_t)executables : INT32_MAX,
+            "more executable graphs than are followed (%d): launches of others are not counted", GRAPH_LAUNCHES_MOST);
 }
 
 static bool is_told(void)

@@ -97,7 +97,8 @@ static bool hold(struct executable *line, unsigned tries)
 {
     for (unsigned i = 0; i < tries; i++) {
         uint32_t nobody = 0;
-        if (atomic_compare_exchange_weak_explicit(&line->writing, &nobody, 1, memory_order_acquire, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&line->writing, &nobody, 1, memory_order_acquire,
+                                                  memory_order_relaxed))
             return true;
     }
     return false;

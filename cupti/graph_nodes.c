@@ -520,8 +520,9 @@ bool graph_nodes_each_new(uint32_t graph_id, bool (*write)(const struct graph_no
         whole &= newness != NOT_YET;
         if (newness != IS_NEW)
             continue;
-        struct graph_node_content content = {node_id_of(graph_id, i), owner.call_id, owner.owner_id, owner.name_id,
-                                             (enum trace_owner)owner.owner, GET(entry->written) != 0};
+        struct graph_node_content content = {
+            node_id_of(graph_id, i),       owner.call_id,           owner.owner_id, owner.name_id,
+            (enum trace_owner)owner.owner, GET(entry->written) != 0};
         if (!write(&content, context))
             return false;
         SET(entry->written, mark_of(&owner));

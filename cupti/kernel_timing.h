@@ -29,8 +29,8 @@ struct kernel_timing_context {
             uint32_t at_end;      /* KERNEL_TIMING_PUSHED, _EARLY, _UNTOLD, _NODES, _EVENTS */
         };
     };
-    void *stream;                   /* of an early call */
-    uint32_t launches;              /* entries made under it, if there is a last one */
+    void *stream;      /* of an early call */
+    uint32_t launches; /* entries made under it, if there is a last one */
     union {
         uint32_t until_look; /* for the driver, see kernel_timing.c */
         uint32_t told_last;  /* once it is there, by the call that just ended, see graph_events.c */
@@ -41,7 +41,7 @@ struct kernel_timing_context {
     const char *launched; /* kernel of the launch in flight under the call */
     uint32_t last_node;   /* newest node made under the call, index + 1, if at_end says that there are any */
     uint32_t graph_state, graph_depth; /* of the call that makes or changes an executable */
-    uint32_t event_ticket; /* of the call in flight, if at_end says that it is timed by events */
+    uint32_t event_ticket;             /* of the call in flight, if at_end says that it is timed by events */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct kernel_timing_context) == TRACE_TIMING_BYTES, "one cache line");
 
@@ -51,12 +51,12 @@ static inline struct kernel_timing_context *kernel_timing_context(struct trace_t
 }
 
 enum {
-    KERNEL_TIMING_PUSHED = 1, /* external correlation: an id was */
-    KERNEL_TIMING_EARLY = 2,  /* the call began before kernels were timed */
-    KERNEL_TIMING_UNTOLD = 4, /* no device was described yet */
-    KERNEL_TIMING_NODES = 8,  /* nodes of a graph were made under it */
+    KERNEL_TIMING_PUSHED = 1,    /* external correlation: an id was */
+    KERNEL_TIMING_EARLY = 2,     /* the call began before kernels were timed */
+    KERNEL_TIMING_UNTOLD = 4,    /* no device was described yet */
+    KERNEL_TIMING_NODES = 8,     /* nodes of a graph were made under it */
     KERNEL_TIMING_CAPTURED = 32, /* something captures: its end asks whether this was */
-    KERNEL_TIMING_EVENTS = 16, /* it is timed by events of CUDA */
+    KERNEL_TIMING_EVENTS = 16,   /* it is timed by events of CUDA */
 };
 
 enum { KERNEL_TIMING_LAUNCH_SEEN = 16 }; /* in graph_state: the graph's launch in flight is counted by its wrapper */
@@ -130,15 +130,14 @@ struct kernel_timing_settings {
     bool off;                     /* the user wants shapes only */
     bool events;                  /* calls are timed by events of CUDA, CUPTI is left alone */
     enum kernel_timing_join join; /* kernels to calls */
-    enum kernel_timing_graphs graphs; /* how their nodes are followed */
-    const char *cupti_path;       /* NULL: find it. The string must live on */
-    uint32_t flush_period_ms;     /* 0: 200 */
-    uint32_t exit_timeout_ms;     /* 0: 1500 */
-    uint32_t buffer_count;        /* 0: 64, at most 256 */
-    uint32_t buffer_bytes;        /* 0: 1 MiB */
-
     enum kernel_timing_cupti_api cupti_api;
-    enum trace_timing_mode mode;  /* where neither off nor events is set; 0: AUTO */
+    enum kernel_timing_graphs graphs; /* how their nodes are followed */
+    const char *cupti_path;           /* NULL: find it. The string must live on */
+    uint32_t flush_period_ms;         /* 0: 200 */
+    uint32_t exit_timeout_ms;         /* 0: 1500 */
+    uint32_t buffer_count;            /* 0: 64, at most 256 */
+    uint32_t buffer_bytes;            /* 0: 1 MiB */
+    enum trace_timing_mode mode;      /* where neither off nor events is set; 0: AUTO */
     struct timing_window_settings window;
     uint32_t sample_window_us, sample_budget_ppm; /* 0: as cupti/timing_sample.h says */
     uint64_t sample_seed;                         /* 0: drawn */

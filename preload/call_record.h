@@ -180,9 +180,8 @@ static inline __attribute__((always_inline)) void call_begin_at(struct trace_thr
     __atomic_store_n(&slot->entry, entry, __ATOMIC_RELEASE);
 }
 
-static inline __attribute__((always_inline)) void call_record_begin(struct trace_thread *thread,
-                                                                    struct call_shape *shape, struct call_event *event,
-                                                                    const void *real)
+static inline __attribute__((always_inline)) void
+call_record_begin(struct trace_thread *thread, struct call_shape *shape, struct call_event *event, const void *real)
 {
     call_begin_at(thread, shape, event, NULL, real);
 }

@@ -183,7 +183,8 @@ static uint64_t write_shape(struct trace_thread *thread, struct trace_launch_sha
     return shape->id;
 }
 
-static void note_kernel_node(unsigned entry, bool runtime, void *graph, void *node, void *executable, const void *params)
+static void note_kernel_node(unsigned entry, bool runtime, void *graph, void *node, void *executable,
+                             const void *params)
 {
     struct trace_launch_shape shape = {.entry = entry};
     struct launch_owner owner = {.owner = TRACE_OWNER_NONE};

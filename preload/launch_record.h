@@ -100,9 +100,8 @@ launch_record_begin(struct trace_thread *thread, struct launch_shape *shape, str
 /* Nodes came of it, or something captures and it may be this; or it is timed by events, whose records need its name. */
 static inline __attribute__((always_inline)) bool launch_is_captured(const struct launch_event *event)
 {
-    return !event->parent_call_id &&
-           kernel_timing_context(event->thread)->at_end &
-               (KERNEL_TIMING_NODES | KERNEL_TIMING_CAPTURED | KERNEL_TIMING_EVENTS);
+    return !event->parent_call_id && kernel_timing_context(event->thread)->at_end &
+                                         (KERNEL_TIMING_NODES | KERNEL_TIMING_CAPTURED | KERNEL_TIMING_EVENTS);
 }
 
 static inline __attribute__((always_inline)) void
