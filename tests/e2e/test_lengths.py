@@ -99,7 +99,7 @@ class Lengths(Case):
 
     def test_read_from_the_device(self):
         """Some replays': each is what stood there behind one of them, in their order, and none comes twice."""
-        session, steps = self.lengths_of("from_device", replays=200, ROOFTAP_KV_LENGTHS="read")
+        session, steps = self.lengths_of("from_device", replays=200, options=["--kv-lengths=read"])
         records = sorted(session.records("lengths"), key=lambda record: record["ticks"])
         self.assertEqual({(r["how"], r["launches"], r["count"]) for r in records}, {(READ, 1, BATCH)})
         order = [steps.index((r["least"], r["most"], r["sum"], 1)) for r in records]
