@@ -46,10 +46,14 @@ typedef struct cudaGraphNodeParams CUgraphNodeParams;
 #define CAPTURE_PASS_2   rest1, rest2
 #define CAPTURE_ADD_REST uintptr_t rest1, uintptr_t rest2, uintptr_t rest3
 #define CAPTURE_ADD_PASS rest1, rest2, rest3
-#else /* 13.0's */
-#define CAPTURE_REST_3   unsigned long long rest1
-#define CAPTURE_REST_2   cudaGraphExecUpdateResultInfo *rest1
+#else /* 12's and 13's */
+#define CAPTURE_REST_3 unsigned long long rest1
+#define CAPTURE_REST_2 cudaGraphExecUpdateResultInfo *rest1
+#if CUDART_VERSION >= 13000
 #define CAPTURE_ADD_REST const cudaGraphEdgeData *rest1, size_t rest2, struct cudaGraphNodeParams *rest3
+#else
+#define CAPTURE_ADD_REST size_t rest1, struct cudaGraphNodeParams *rest2
+#endif
 #endif
 
 enum vendor_node_type { VENDOR_NODE_KERNEL = 0, VENDOR_NODE_CHILD = 4, VENDOR_NODE_CONDITIONAL = 13 };

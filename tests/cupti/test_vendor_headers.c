@@ -100,6 +100,18 @@ SAME(cupti_memcpy_peer_record, graph_id, CUpti_ActivityMemcpyPtoP4, graphId);
 SAME(cupti_external_record, external_kind, CUpti_ActivityExternalCorrelation, externalKind);
 SAME(cupti_external_record, external_id, CUpti_ActivityExternalCorrelation, externalId);
 SAME(cupti_external_record, correlation_id, CUpti_ActivityExternalCorrelation, correlationId);
+SAME(cupti_graph_trace_record, correlation_id, CUpti_ActivityGraphTrace, correlationId);
+SAME(cupti_graph_trace_record, start_ns, CUpti_ActivityGraphTrace, start);
+SAME(cupti_graph_trace_record, end_ns, CUpti_ActivityGraphTrace, end);
+SAME(cupti_graph_trace_record, device, CUpti_ActivityGraphTrace, deviceId);
+SAME(cupti_graph_trace_record, graph_id, CUpti_ActivityGraphTrace, graphId);
+SAME(cupti_graph_trace_record, context, CUpti_ActivityGraphTrace, contextId);
+SAME(cupti_graph_trace_record, stream, CUpti_ActivityGraphTrace, streamId);
+#if CUPTI_API_VERSION >= 21
+SAME(cupti_graph_trace_record, end_ns, CUpti_ActivityGraphTrace2, end);
+SAME(cupti_graph_trace_record, graph_id, CUpti_ActivityGraphTrace2, graphId);
+SAME(cupti_graph_trace_record, stream, CUpti_ActivityGraphTrace2, streamId);
+#endif
 SAME(cupti_callback_data, callback_site, CUpti_CallbackData, callbackSite);
 SAME(cupti_callback_data, function_name, CUpti_CallbackData, functionName);
 SAME(cupti_callback_data, function_params, CUpti_CallbackData, functionParams);
@@ -160,7 +172,13 @@ VALUE(CUPTI_CBID_cuGraphExecUpdate, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate);
 VALUE(CUPTI_CBID_cudaGraphInstantiate_v10000, CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v10000);
 VALUE(CUPTI_CBID_cudaGraphInstantiateWithFlags, CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiateWithFlags_v11040);
 VALUE(CUPTI_CBID_cudaGraphExecUpdate, CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecUpdate_v10020);
+VALUE(CUPTI_CBID_cuGraphExecKernelNodeSetParams, CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams);
+VALUE(CUPTI_CBID_cudaGraphExecKernelNodeSetParams, CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecKernelNodeSetParams_v10010);
+VALUE(CUPTI_NODE_KERNEL, CU_GRAPH_NODE_TYPE_KERNEL);
 #if CUPTI_API_VERSION >= 20
+VALUE(CUPTI_CBID_cuGraphExecKernelNodeSetParams_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2);
+VALUE(CUPTI_CBID_cuGraphExecNodeSetParams, CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams);
+VALUE(CUPTI_CBID_cudaGraphExecNodeSetParams, CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecNodeSetParams_v12020);
 VALUE(CUPTI_CBID_cuGraphInstantiateWithParams, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams);
 VALUE(CUPTI_CBID_cuGraphInstantiateWithParams_ptsz, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz);
 VALUE(CUPTI_CBID_cuGraphExecUpdate_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2);
