@@ -53,7 +53,11 @@ static const struct {
     [TRACE_NOTE_RING]       = {"ring",       false},
     [TRACE_NOTE_RANK]       = {"rank",       false}, /* said with the process */
     [TRACE_NOTE_PROFILER]   = {"profiler",   true},
+    [TRACE_NOTE_GRAPHS]     = {"graphs",     false},
+    [TRACE_NOTE_OVERHEAD]   = {"overhead",   true},
+    [TRACE_NOTE_LENGTHS]    = {"lengths",    true},
     [TRACE_NOTE_NO_RECORDS] = {"no_records", true},
+    [TRACE_NOTE_MARKS]      = {"marks",      true},
 };
 /* clang-format on */
 

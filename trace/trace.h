@@ -195,7 +195,7 @@ enum trace_note_code {
     TRACE_NOTE_OVERHEAD = 16,      /* since 1.5: text: what was switched off to stay within the user's budget */
     TRACE_NOTE_LENGTHS = 17,       /* since 1.5: text: why sequence lengths on the device are not known */
     TRACE_NOTE_NO_RECORDS = 18,    /* since 1.5: text: CUPTI gives no records of kernels, though they are launched while it times */
-    TRACE_NOTE_MARKS = 18,         /* since 1.5: value: marks of `rooftap ctl` that were lost so far; the last one holds */
+    TRACE_NOTE_MARKS = 19,         /* since 1.5: value: marks of `rooftap ctl` that were lost so far; the last one holds */
 };
 
 struct trace_note {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_claims.py ROOT ROOFTAP: what the documents name exists: files, commands and options."""
+"""check_claims.py ROOT ROOFTAP: what the documents name exists: files, commands and options, and what a trace can
+say has a number and a name of its own."""
 import pathlib
 import re
 import subprocess
@@ -45,6 +46,22 @@ def command_faults(rooftap, document, text):
                 yield f"{document}: `rooftap {command}` has no {option}"
 
 
+def note_faults(root):
+    """A kind of note has a number of its own, and a name that the documents give."""
+    header = (root / "trace" / "trace.h").read_text(encoding="utf-8")
+    notes = re.findall(r"TRACE_NOTE_(\w+) = (\d+),", header)
+    numbers = [number for _, number in notes]
+    documented = (root / "report" / "JSON.md").read_text(encoding="utf-8")
+    named = (root / "classify" / "session.c").read_text(encoding="utf-8")
+    if not notes:
+        yield "trace/trace.h: no TRACE_NOTE_ found: the check of notes would prove nothing"
+    for note, number in notes:
+        if numbers.count(number) > 1:
+            yield f"trace/trace.h: TRACE_NOTE_{note} shares the number {number}"
+        if f"[TRACE_NOTE_{note}]" not in named or f"`{note.lower()}`" not in documented:
+            yield f"TRACE_NOTE_{note} has no name in classify/session.c, or report/JSON.md doesn't give it"
+
+
 def main():
     root, rooftap = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     faults = []
@@ -53,6 +70,7 @@ def main():
     for document in DOCUMENTS:
         text = (root / document).read_text(encoding="utf-8")
         faults += list(path_faults(root, document, text)) + list(command_faults(rooftap, document, text))
+    faults += note_faults(root)
     print(f"{len(DOCUMENTS)} documents, {len(faults)} faults", *faults, sep="\n")
     return 1 if faults else 0
 
