@@ -236,6 +236,23 @@ static void run_conditional(void)
     replay(instantiated(graph), replays);
 }
 
+/* Launched by the driver's function, whose handle tells no name, into a capture that is never replayed. */
+static void run_unplayed(void)
+{
+    typedef int launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                       void **);
+    cudaFunction_t function;
+    enum cudaDriverEntryPointQueryResult found;
+    launch *entry = NULL;
+    MUST(cudaGetFuncBySymbol(&function, (const void *)other_stub));
+    MUST(cudaGetDriverEntryPointByVersion("cuLaunchKernel", (void **)&entry, 12000, cudaEnableDefault, &found));
+    begin();
+    MUST(gemms_ex(&gemms, 128, 64, 32));
+    MUST(entry(function, 5, 1, 1, 64, 1, 1, 0, gemms.stream, NULL, NULL));
+    instantiated(end());
+    MUST(gemms_ex(&gemms, 64, 32, 16));
+}
+
 static void run_recreated(void)
 {
     for (int i = 0; i < replays; i++) {
@@ -281,7 +298,7 @@ static const struct {
     {"eager", run_eager},           {"captured", run_captured},   {"updated", run_updated},
     {"child", run_child},           {"nested", run_nested},       {"forked", run_forked},
     {"twice", run_twice},           {"explicit", run_explicit},   {"set_params", run_set_params},
-    {"recreated", run_recreated},   {"threads", run_threads},     {"conditional", run_conditional},
+    {"recreated", run_recreated},   {"unplayed", run_unplayed},   {"threads", run_threads},     {"conditional", run_conditional},
 };
 /* clang-format on */
 

@@ -135,6 +135,17 @@ class GraphModes(Case):
                     else:
                         self.assert_joined(session, MODES[mode])
 
+    def test_unplayed(self):
+        """A launch of the driver's that was captured and never replayed has its kernel's name: no record will bring it."""
+        for environment, options in (({"ROOFTAP_GRAPHS": "callbacks"}, []), ({"ROOFTAP_GRAPHS": "capture"}, []),
+                                     ({}, ["--timing", "off"])):
+            with self.subTest(environment, options=options):
+                session = self.recorded([program("graphs"), "unplayed", "1"], environment=environment, options=options)
+                self.assertEqual(len(session.ledger("kernel")), 1)
+                row = next(row for row in session.report["operators"] if row["name"] == "other_kernel")
+                self.assertEqual(row["calls"], 1)
+                self.assertIn(row["kernels"], (0, None))
+
     def test_off(self):
         """Callbacks only, where there are none, and nothing at all: rows by kernel name, and it is said."""
         for environment in ({"ROOFTAP_GRAPHS": "off"},

@@ -37,6 +37,9 @@ class Session:
     def __init__(self, records):
         self.direct, self.replayed, self.ways = collections.Counter(), collections.Counter(), collections.Counter()
         self.unnamed = 0
+        if sum(record["record"] == "process" for record in records) <= 1:
+            self.add(records)  # blocks of its threads lie in any order
+            return
         part = []
         for record in records + [{"record": "process"}]:
             if record["record"] == "process":
