@@ -78,6 +78,16 @@ static int change_at(const struct timing_windows *timing, uint64_t ns)
     return change ? (int)(change - timing->changes) : NOT_SAMPLED;
 }
 
+/* The first of the changes up to this one that draw at the same rate: another rule makes no other sample. */
+static int rate_of(const struct timing_windows *timing, int change)
+{
+    while (change > 0 && is_sampled(timing, change) && is_sampled(timing, change - 1) &&
+           timing->changes[change].period_ns == timing->changes[change - 1].period_ns &&
+           timing->changes[change].window_ns == timing->changes[change - 1].window_ns)
+        change--;
+    return change;
+}
+
 /* Where only some of a slice is sampled, what is timed of it is most of the rest. Where the rate changes in it, the later one
  * counts. */
 static int epoch_of(const struct timing_windows *timing, uint64_t from_ns, uint64_t last_ns)
@@ -88,7 +98,7 @@ static int epoch_of(const struct timing_windows *timing, uint64_t from_ns, uint6
         all &= is_sampled(timing, i);
         any |= is_sampled(timing, i);
     }
-    return all ? last : any ? MIXED : NOT_SAMPLED;
+    return all ? rate_of(timing, last) : any ? MIXED : NOT_SAMPLED;
 }
 
 /* Slices that a period may be long. */
@@ -99,12 +109,15 @@ static size_t slices_of_period(const struct grid *grid, int epoch)
     return slices < PARTS_MOST ? (size_t)slices : PARTS_MOST;
 }
 
-/* Each period has a window: between two that follow one another lie at most two periods. A longer gap is a pause, as before
- * --delay or after `rooftap ctl stop`, of which nothing is claimed. */
+/* Each period has a window, so between two that follow one another lie at most two periods, or some more where the thread that
+ * opens them did not get to run. A longer gap is a pause, as before --delay or after `rooftap ctl stop`, of which nothing
+ * is claimed. */
+enum { PERIODS_BETWEEN = 8, PERIODS_BESIDE = 4 };
+
 static void leave_out_pause(struct grid *grid, size_t from, size_t to, bool from_window, bool to_window)
 {
     const size_t period = from < grid->count ? slices_of_period(grid, grid->epoch[from]) : 0;
-    const size_t most = (from_window && to_window ? 2 : 1) * period + 1;
+    const size_t most = (from_window && to_window ? PERIODS_BETWEEN : PERIODS_BESIDE) * period + 1;
     for (size_t i = from; i < to && to - from > most; i++)
         grid->paused[i] = true;
 }
