@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures that CUPTI does not tell of, one scenario a process: which nodes are found to be whose by what streams say, what
  * becomes of them, and that nothing else is called meanwhile (I09). The driver's stand-in counts each call. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "cupti/graph_launches.h"
 #include "tests/cupti/fake_graphs.h"
 #include "tests/cupti/host.h"
+#include "trace/trace_writer.h"
 
 enum { UPDATE = 696, SET_PARAMS = 692, ENTER = 0, EXIT = 1, DRIVER = 1, CREATED = 13, CHAIN_MOST = 300 };
 
@@ -400,6 +402,47 @@ static void handed_over(void)
     CHECK(strstr(content_note(&c, TRACE_NOTE_GRAPHS)->text, "what streams capture, numbered by the driver"));
 }
 
+enum { RACERS = 4, LIVES = 40 };
+
+static uint64_t launches_in(unsigned life)
+{
+    return 50 + life % 7;
+}
+
+/* Handles come back at once, while another thread writes records of what lives. */
+static void *make_and_end(void *argument)
+{
+    static char handles[RACERS][3];
+    const uint32_t racer = (uint32_t)(uintptr_t)argument;
+    for (unsigned i = 0; i < LIVES; i++) {
+        void *handle = &handles[racer][i % 3];
+        graph_launches_made(handle, 1000 * (racer + 1) + i);
+        for (uint64_t k = 0; k < launches_in(i); k++)
+            graph_launches_count(handle);
+        graph_launches_ended(trace_thread_get(), handle);
+    }
+    return NULL;
+}
+
+static void counted_in_races(void)
+{
+    struct trace_content c;
+    pthread_t racers[RACERS];
+    bool ended;
+    start_with((struct kernel_timing_settings){.off = true});
+    for (uintptr_t i = 0; i < RACERS; i++)
+        CHECK(pthread_create(&racers[i], NULL, make_and_end, (void *)i) == 0);
+    for (unsigned i = 0; i < 200; i++)
+        graph_launches_write(trace_thread_get(), true);
+    for (unsigned i = 0; i < RACERS; i++)
+        CHECK(pthread_join(racers[i], NULL) == 0);
+    finish_in_order(&c);
+    for (uint32_t racer = 0; racer < RACERS; racer++)
+        for (unsigned i = 0; i < LIVES; i++)
+            CHECK(launches_of(&c, 1000 * (racer + 1) + i, &ended) == launches_in(i) && ended);
+    CHECK(graph_launches_refused() == 0);
+}
+
 static void whole_graphs(void)
 {
     struct trace_content c;
@@ -424,6 +467,7 @@ static const struct scenario scenarios[] = {
     {"counted_by_own_numbers", counted_by_own_numbers},
     {"counted_by_callback", counted_by_callback},
     {"handed_over", handed_over},
+    {"counted_in_races", counted_in_races},
     {"whole_graphs", whole_graphs},
 };
 

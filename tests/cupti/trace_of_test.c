@@ -127,7 +127,7 @@ static void take_item(struct trace_content *c, const struct trace_item *item)
         memcpy(&c->graph_nodes[c->graph_node_count++], item->record, sizeof c->graph_nodes[0]);
         break;
     case TRACE_RECORD_GRAPH_LAUNCHES:
-        CHECK(c->graph_launches_count < 64);
+        CHECK(c->graph_launches_count < 1024);
         memcpy(&c->graph_launches[c->graph_launches_count++], item->record, sizeof c->graph_launches[0]);
         break;
     case TRACE_RECORD_GRAPH_RUN:

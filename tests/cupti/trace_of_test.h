@@ -47,7 +47,7 @@ struct trace_content {
     size_t timing_count;
     struct trace_graph_node graph_nodes[256];
     size_t graph_node_count;
-    struct trace_graph_launches graph_launches[64];
+    struct trace_graph_launches graph_launches[1024];
     size_t graph_launches_count;
     struct trace_graph_run graph_runs[16];
     size_t graph_run_count;
