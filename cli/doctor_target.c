@@ -51,9 +51,10 @@ void doctor_target_libraries(const struct doctor *doctor, struct doctor_finding 
         bool is_cuda = strncmp(library->name, "libcu", 5) == 0 || strncmp(library->name, "libnv", 5) == 0;
         char *list = !*library->path ? missing : is_cuda ? cuda : NULL;
         size_t used = list ? strlen(list) : 0;
-        if (list)
-            snprintf(list + used, sizeof missing - used, "%s%s", used ? ", " : "",
-                     *library->path ? library->path : library->name);
+        const char *name = *library->path ? library->path : library->name;
+        if (list &&
+            used + sizeof ", " + strlen(name) <= sizeof missing) /* a line holds no more; the first ones tell enough */
+            sprintf(list + used, "%s%s", used ? ", " : "", name);
     }
     if (*missing) {
         doctor_say(finding, DOCTOR_FAIL, "it does not start: the loader finds no %s", missing);

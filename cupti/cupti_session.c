@@ -17,8 +17,8 @@
 #include "cupti/kernel_records.h"
 #include "cupti/launch_join.h"
 #include "cupti/other_clients.h"
-#include "cupti/subscription.h"
 #include "cupti/own_cost.h"
+#include "cupti/subscription.h"
 #include "cupti/timed_kinds.h"
 #include "trace/trace_writer.h"
 

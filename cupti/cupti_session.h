@@ -24,8 +24,9 @@ enum cupti_session_outcome cupti_session_start(const struct kernel_timing_settin
 int cupti_session_switch_kind(int kind, bool on);
 
 /* After a start only. */
-uint32_t cupti_session_version(void);             /* cuptiGetVersion() */
-bool cupti_session_take_launched_in_window(void); /* since the last call of this; also by a launch that a capture took */
+uint32_t cupti_session_version(void); /* cuptiGetVersion() */
+/* Since the last call of this; also by a launch that a capture took. */
+bool cupti_session_take_launched_in_window(void);
 bool cupti_session_is_external(void);   /* external correlation is in use */
 bool cupti_session_sees_launches(void); /* false: nobody tells that kernels are outstanding */
 bool cupti_session_was_used(void);      /* the GPU, ever: a flush in a process that never used it may hang */
@@ -34,8 +35,8 @@ bool cupti_session_calls_launch(void);  /* a launch was seen under a call, ever 
 void cupti_session_flush(void);         /* may block */
 #define CUPTI_DROPS_UNTOLD UINT64_MAX
 uint64_t cupti_session_take_dropped(void); /* since the last look; CUPTI_DROPS_UNTOLD: CUPTI does not say */
-uint64_t cupti_session_timestamp(void); /* 0: not known */
-bool cupti_session_is_shared(void);     /* other clients may come beside it, see cupti/subscription.h */
+uint64_t cupti_session_timestamp(void);    /* 0: not known */
+bool cupti_session_is_shared(void);        /* other clients may come beside it, see cupti/subscription.h */
 
 /* Hands CUPTI over to another client, for good. Stop: nothing is recorded any more, what was comes back; returns how many records
  * were dropped since the last look; may block. Close: of the above, nothing asks or tells CUPTI any more. Records that are of a

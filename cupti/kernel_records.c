@@ -403,10 +403,10 @@ static void take_graph_run(const struct cupti_graph_trace_record *r)
                                   .stream = r->stream};
     if (ended_ns && run.start_ns > ended_ns)
         count_foreign();
-    else if (times_are_possible(run.start_ns, run.end_ns))
-        write_record(TRACE_RECORD_GRAPH_RUN, &run, sizeof run);
-    else
+    else if (!times_are_possible(run.start_ns, run.end_ns))
         count(&trace_writer_counters()->kernels_invalid, 1);
+    else if (!is_left_out(run.start_ns))
+        write_record(TRACE_RECORD_GRAPH_RUN, &run, sizeof run);
 }
 
 static void take_record(const struct cupti_record *record)

@@ -105,6 +105,7 @@ enum vendor_compute { /* cublasComputeType_t */
 };
 /* clang-format on */
 
+/* cudaMemcpyKind */
 enum vendor_copy { VENDOR_COPY_HOST_TO_HOST = 0, VENDOR_COPY_HOST_TO_DEVICE = 1, VENDOR_COPY_DEFAULT = 4 };
 enum vendor_stream { VENDOR_STREAM_PER_THREAD = 2 }; /* cudaStreamPerThread: what NULL means to the _ptsz functions */
 

@@ -171,10 +171,10 @@ static void *helper_run(void *argument)
     while (!atomic_load_explicit(&state->stop, memory_order_acquire)) {
         bool busy = trace_writer_tend();
         kernel_timing_tend();
-        note_escaped();
         own_cost_note_cpu(OWN_COST_HELPER);
         overhead_budget_tend();
         own_cost_write(false);
+        note_escaped();
         if (since_anchor_ms >= ANCHOR_PERIOD_MS) {
             trace_anchor(trace_thread_get(), 0);
             since_anchor_ms = 0;
@@ -240,8 +240,8 @@ __attribute__((destructor)) static void unloaded(void)
     atomic_store_explicit(&state->stop, 1, memory_order_release);
     note_escaped();
     blas_copies_note();
-    trace_writer_end();
     own_cost_write(true);
+    trace_writer_end();
 }
 
 /* ---- start ---- */
@@ -356,6 +356,8 @@ static void configure_timing(void)
     if (!timing.exit_timeout_ms)
         timing.exit_timeout_ms = 1; /* 0 would mean its default */
     kernel_timing_configure(&timing);
+    own_cost_open();
+    overhead_budget_configure(settings.max_overhead_ppm);
 }
 
 /* Another thread is starting: its trace is what this one needs, the rest comes. Not for ever: that thread may have died. */
@@ -381,8 +383,6 @@ static void start_parts(struct process_state *state)
 /* MASK: the signals that the host's thread has blocked by itself. */
 static bool start(const sigset_t *mask)
 {
-    own_cost_open();
-    overhead_budget_configure(settings.max_overhead_ppm);
     if (!atomic_load_explicit(&settings_are_read, memory_order_acquire))
         read_settings(); /* called from the constructor of a library that was loaded before us */
     struct process_state *state = settings.disable ? NULL : state_get();

@@ -20,10 +20,10 @@ static const struct setting settings_rows[] = {
     {SETTING_KV_LENGTHS,   SETTING_CHOICE, "watch", 0, 0,     "sequence lengths that attention kernels read on the device; watch takes them from the copies that fill their buffers, read also asks the device at some replays of graphs", "off|watch|read"},
     {SETTING_LENGTHS,      SETTING_TEXT,   "",     0, 0,      "buffers of lengths named by hand: KERNEL:PARAMETER:COUNT[:int64][:cumulative], with commas between", NULL},
     {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "take the functions that a program looks up by name, too; off takes only those it is linked to", NULL},
+    {SETTING_MAX_OVERHEAD, SETTING_NUMBER, "0",    0, 1000000, "most that rooftap may take of the time, in millionths: then timing, then shapes are given up; 0: no bound", NULL},
     {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
     {SETTING_RING,         SETTING_PATH,   "",     0, 0,      "folder of rings in shared memory that a collector empties, as record sets it; without it traces are files", NULL},
     {SETTING_SAMPLE_BUDGET, SETTING_NUMBER, "5000", 1, 1000000, "sampled timing: millionths of the time in which kernels are timed", NULL},
-    {SETTING_MAX_OVERHEAD, SETTING_NUMBER, "0",    0, 1000000, "most that rooftap may take of the time, in millionths: then timing, then shapes are given up; 0: no bound", NULL},
     {SETTING_SAMPLE_SEED,  SETTING_NUMBER, "0",    0, INT64_MAX / 100, "sampled timing: where the windows lie; 0: drawn", NULL},
     {SETTING_SAMPLE_WINDOW, SETTING_NUMBER, "1000", 100, 10000000, "sampled timing: length of a window in microseconds", NULL},
     {SETTING_TIMING,       SETTING_CHOICE, "auto", 0, 0,      "how kernels are timed, as record's --timing; on is auto", "auto|node|graph|sampled|events|off|on"},
@@ -137,10 +137,10 @@ void settings_read_from(struct settings *settings, const char *(*value_of)(const
     settings->delay_ms = number_of(SETTING_DELAY_MS, value_of, context);
     settings->duration_ms = number_of(SETTING_DURATION_MS, value_of, context);
     settings->graph_kernels_most = number_of(SETTING_GRAPH_MOST, value_of, context);
+    settings->max_overhead_ppm = (uint32_t)number_of(SETTING_MAX_OVERHEAD, value_of, context);
     settings->sample_budget_ppm = (uint32_t)number_of(SETTING_SAMPLE_BUDGET, value_of, context);
     settings->sample_window_us = (uint32_t)number_of(SETTING_SAMPLE_WINDOW, value_of, context);
     settings->sample_seed = number_of(SETTING_SAMPLE_SEED, value_of, context);
-    settings->max_overhead_ppm = (uint32_t)number_of(SETTING_MAX_OVERHEAD, value_of, context);
     settings->lookup = settings_switch(settings_find(SETTING_LOOKUP), value_of(SETTING_LOOKUP, context), NULL);
     settings->exit_wait_ms = (uint32_t)settings_number(exit_wait, value_of(SETTING_EXIT_WAIT_MS, context), NULL);
     settings->cupti_api = (enum setting_cupti_api)settings_choice(settings_find(SETTING_CUPTI_API),

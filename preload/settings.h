@@ -24,10 +24,10 @@
 #define SETTING_KV_LENGTHS    "ROOFTAP_KV_LENGTHS"
 #define SETTING_LENGTHS       "ROOFTAP_LENGTHS"
 #define SETTING_LOOKUP        "ROOFTAP_LOOKUP"
+#define SETTING_MAX_OVERHEAD  "ROOFTAP_MAX_OVERHEAD_PPM"
 #define SETTING_REDACT_ARGS   "ROOFTAP_REDACT_ARGS"
 #define SETTING_RING          "ROOFTAP_RING"
 
-#define SETTING_MAX_OVERHEAD "ROOFTAP_MAX_OVERHEAD_PPM"
 enum setting_kind { SETTING_PATH = 1, SETTING_SWITCH, SETTING_NUMBER, SETTING_CHOICE, SETTING_TEXT };
 #define SETTING_DELAY_NEVER_MS INT64_C(315360000000) /* ten years: until `rooftap ctl start` */
 
@@ -66,12 +66,12 @@ struct settings {
     int64_t delay_ms;           /* SETTING_DELAY_NEVER_MS: until `rooftap ctl start` */
     int64_t duration_ms;        /* 0: without end */
     int64_t graph_kernels_most; /* 0: as CUPTI's version has it */
+    uint32_t max_overhead_ppm;  /* 0: no bound */
     uint32_t sample_budget_ppm, sample_window_us;
     int64_t sample_seed; /* 0: drawn */
     bool redact_args;
     bool lookup;
     uint32_t exit_wait_ms;
-    uint32_t max_overhead_ppm; /* 0: no bound */
     enum setting_join join;
     enum setting_kv_lengths kv_lengths;
     const char *lengths; /* buffers named by hand, points into the environment; NULL: none */
