@@ -313,7 +313,7 @@ static void flush_if_due(uint64_t now_ns)
     bool launched = cupti_session_take_launched() || (!cupti_session_sees_launches() && cupti_session_was_used());
     bool heard = launched && timing_window_was_open();
     if (heard)
-        record_silence_launched(now_ns);
+        record_silence_launched();
     if (heard && ticking.flush_wait_ns != period_ns) {
         ticking.flush_wait_ns = period_ns;
         ticking.flush_due_ns = now_ns + period_ns;
@@ -510,7 +510,7 @@ static void last_tick(void)
     if (!ticking.devices_written)
         write_devices();
     if (is_on() && cupti_session_take_launched() && timing_window_was_open())
-        record_silence_launched(clock_monotonic_ns());
+        record_silence_launched();
     timing_window_end();
     event_timing_last_tend();
     if (atomic_load(&given_up))

@@ -5,11 +5,14 @@
 #include "cupti/timing_mode.h"
 #include "trace/trace_writer.h"
 
-static const uint64_t patience_ns = 5000000000;
+/* Only time that launches fell into counts, and of a pause before one no more than a flush at its slowest takes: after a launch
+ * whose record came before it was heard of, or a buffer that CUPTI asked for in advance, nothing may be due for hours. */
+static const uint64_t patience_ns = 5000000000, most_ns = 1000000000;
 
 static bool noted;
+static bool heard;    /* of a launch, since the last flush */
 static bool launched; /* since the last record */
-static uint64_t silent_since_ns, last_seen;
+static uint64_t silent_ns, flushed_ns, last_seen;
 
 static bool is_whole(void)
 {
@@ -17,11 +20,9 @@ static bool is_whole(void)
     return mode == TRACE_TIMING_NODE || mode == TRACE_TIMING_GRAPH;
 }
 
-void record_silence_launched(uint64_t now_ns)
+void record_silence_launched(void)
 {
-    if (!launched)
-        silent_since_ns = now_ns;
-    launched = true;
+    heard = true;
 }
 
 static void note(uint64_t seen)
@@ -35,11 +36,17 @@ static void note(uint64_t seen)
 
 void record_silence_flushed(uint64_t seen, uint64_t now_ns, bool last)
 {
+    const uint64_t since_ns = now_ns - flushed_ns;
     if (seen != last_seen) {
         launched = false;
-        last_seen = seen;
+        silent_ns = 0;
+    } else if (heard) {
+        launched = true;
+        silent_ns += since_ns < most_ns ? since_ns : most_ns;
     }
-    bool too_long = launched && now_ns - silent_since_ns >= patience_ns;
-    if (!noted && launched && is_whole() && (too_long || (last && !seen)))
+    heard = false;
+    last_seen = seen;
+    flushed_ns = now_ns;
+    if (!noted && launched && is_whole() && (silent_ns >= patience_ns || (last && !seen)))
         note(seen);
 }

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void record_silence_launched(uint64_t now_ns); /* in an open window, since the last look */
+void record_silence_launched(void); /* in an open window, since the last look */
 
 /* After a flush, with all records SEEN so far; of LAST, the one at the end. A kernel may take long: silence is said after
- * some seconds of launches, at the end if there never was a record. */
+ * some seconds with launches in them, at the end if there never was a record. */
 void record_silence_flushed(uint64_t seen, uint64_t now_ns, bool last);
 
 #endif
