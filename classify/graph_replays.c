@@ -51,6 +51,37 @@ static struct graph_use use_of(const struct trace_graph_node *node)
     return (struct graph_use){of_call, of_call ? node->owner_id : node->name_id};
 }
 
+uint64_t graph_replays_name(const struct graph_replays *replays, const struct graph_node *node)
+{
+    if (node->use.of_call || node->name_id)
+        return node->name_id;
+    const uint32_t index =
+        index_map_find(&replays->name_map, node->graph_node_id, replays->graphs[node->graph].graph_id);
+    return index == INDEX_MAP_NONE ? 0 : replays->names[index];
+}
+
+static void take_name(const struct graph_replays *replays, struct graph_node *node)
+{
+    node->name_id = graph_replays_name(replays, node);
+    if (!node->use.of_call)
+        node->use.id = node->name_id;
+}
+
+static void note_name(struct graph_replays *replays, const struct trace_kernel *kernel)
+{
+    const bool is_full = replays->name_count >= GRAPH_NODES_MOST;
+    if (is_full && index_map_find(&replays->name_map, kernel->graph_node_id, kernel->graph_id) == INDEX_MAP_NONE)
+        return;
+    uint32_t *index = index_map_at(&replays->name_map, kernel->graph_node_id, kernel->graph_id);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)replays->name_count;
+        replays->names =
+            allocate_grow(replays->names, replays->name_count, &replays->name_capacity, sizeof *replays->names);
+        replays->name_count++;
+    }
+    replays->names[*index] = kernel->name_id;
+}
+
 /* IN_DOUBT: what a pair is taken for that there is no room to remember. */
 static bool is_new(struct index_map *map, uint64_t first, uint64_t second, bool in_doubt)
 {
@@ -84,10 +115,11 @@ static bool leads(struct graph_replays *replays, const struct graph_node *node)
 }
 
 /* NODE held from its launch on to launch UNTIL of its graph. */
-static void count_until(struct graph_replays *replays, const struct graph_node *node, uint64_t until, uint64_t until_ns)
+static void count_until(struct graph_replays *replays, struct graph_node *node, uint64_t until, uint64_t until_ns)
 {
     if (node->retired || until <= node->launches)
         return;
+    take_name(replays, node);
     sum_add(&replays->graphs[node->graph].node_launches, until - node->launches);
     if (node->leads)
         time_slices_spread(&graph_replays_count(replays, node->use)->slices, node->realtime_ns, until_ns,
@@ -190,11 +222,13 @@ void graph_replays_add_run(struct graph_replays *replays, const struct trace_gra
     time_slices_add(&graph->slices, run->start_ns, (struct trace_slice){.timed = 1, .time_ns = time_ns});
 }
 
-void graph_replays_add_kernel(struct graph_replays *replays, uint32_t graph_id)
+void graph_replays_add_kernel(struct graph_replays *replays, const struct trace_kernel *kernel)
 {
-    struct graph_replay *graph = graph_replays_graph(replays, graph_id);
+    struct graph_replay *graph = graph_replays_graph(replays, kernel->graph_id);
     if (graph)
         sum_add(&graph->kernels, 1);
+    if (!kernel->owner_id && kernel->name_id)
+        note_name(replays, kernel);
 }
 
 /* ---- after the last record ---- */
@@ -221,8 +255,9 @@ void graph_replays_end(struct graph_replays *replays, bool rotated)
             time_slices_spread(&graph->slices, graph->made_ns, graph->least_realtime_ns, graph->least_launches);
     }
     for (size_t i = 0; i < replays->node_count; i++) {
-        const struct graph_node *node = &replays->nodes[i];
+        struct graph_node *node = &replays->nodes[i];
         const struct graph_replay *graph = &replays->graphs[node->graph];
+        take_name(replays, node);
         const bool begins_later = rotated && graph->least_launches != UINT64_MAX;
         if (!node->retired)
             count_live(replays, node,
@@ -239,7 +274,9 @@ void graph_replays_free(struct graph_replays *replays)
     free(replays->graphs);
     free(replays->nodes);
     free(replays->counts);
+    free(replays->names);
     index_map_free(&replays->graph_map);
+    index_map_free(&replays->name_map);
     index_map_free(&replays->node_map);
     index_map_free(&replays->call_map);
     index_map_free(&replays->count_map);

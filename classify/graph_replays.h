@@ -68,13 +68,17 @@ struct graph_replays { /* zeroed: none */
     struct replay_count *counts;
     size_t count_count, count_capacity;
     struct index_map count_map;
-    uint64_t beyond; /* records of nodes and graphs for which there was no room */
+    uint64_t *names; /* of kernels that no call owns, which may be all that is known of their nodes */
+    size_t name_count, name_capacity;
+    struct index_map name_map; /* by node id and graph */
+    uint64_t beyond;           /* records of nodes and graphs for which there was no room */
 };
 
 void graph_replays_add_node(struct graph_replays *replays, const struct trace_graph_node *node, uint64_t realtime_ns);
 void graph_replays_add_launches(struct graph_replays *replays, const struct trace_graph_launches *launches);
 void graph_replays_add_run(struct graph_replays *replays, const struct trace_graph_run *run);
-void graph_replays_add_kernel(struct graph_replays *replays, uint32_t graph_id);
+/* Of a replay; before or after the record of its node. */
+void graph_replays_add_kernel(struct graph_replays *replays, const struct trace_kernel *kernel);
 struct graph_replay *graph_replays_graph(struct graph_replays *replays, uint32_t graph_id);    /* made; NULL: no room */
 struct replay_count *graph_replays_count(struct graph_replays *replays, struct graph_use use); /* made */
 
@@ -82,6 +86,8 @@ struct replay_count *graph_replays_count(struct graph_replays *replays, struct g
  * since the first record that is left count. */
 void graph_replays_end(struct graph_replays *replays, bool rotated);
 
+/* A node that the program built, or a library unseen, has the name that its kernels bring. */
+uint64_t graph_replays_name(const struct graph_replays *replays, const struct graph_node *node);
 const struct replay_count *graph_replays_find(const struct graph_replays *replays, struct graph_use use); /* or NULL */
 void graph_replays_free(struct graph_replays *replays);
 

@@ -227,7 +227,7 @@ static void write_node(struct writing *w, const struct graph_replays *replays, c
         .graph_node_id = node->graph_node_id,
         .call_id = node->call_id,
         .owner_id = node->owner_id,
-        .name_id = node->name_id,
+        .name_id = graph_replays_name(replays, node),
         .ticks = node->realtime_ns,
         .graph_id = replays->graphs[node->graph].graph_id,
         .owner = node->owner,

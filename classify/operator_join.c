@@ -476,7 +476,7 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     }
     time_slices_add(&row->slices, kernel->start_ns, (struct trace_slice){.timed = begins, .time_ns = duration});
     if (kernel->graph_id)
-        graph_replays_add_kernel(&join->replays, kernel->graph_id);
+        graph_replays_add_kernel(&join->replays, kernel);
 }
 
 static void add_copy(struct operator_join *join, const struct trace_copy *copy)

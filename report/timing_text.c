@@ -140,10 +140,37 @@ static bool is_whole(const struct timing_windows *windows)
            !windows->closed.windows[TRACE_WINDOW_OPTION] && !windows->closed.windows[TRACE_WINDOW_CONTROL];
 }
 
+/* By which means their nodes are known: the last word holds. */
+static void print_means(const struct session_process *process, FILE *out)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < process->note_count; i++)
+        if (process->notes[i].code == TRACE_NOTE_GRAPHS)
+            text = process->notes[i].text;
+    if (!text || !*text)
+        return;
+    fputs("; ", out);
+    safe_text_print(out, text, RULE_WIDTH);
+}
+
+/* More than were launched: of nodes that nothing told of. */
+static void print_kernels_timed(const struct session_replays *replays, FILE *out)
+{
+    char timed[FORMAT_BYTES], kernels[FORMAT_BYTES], more[FORMAT_BYTES];
+    const bool beyond = replays->kernels_timed > replays->kernels_launched;
+    format_count(timed, replays->kernels_timed);
+    if (beyond)
+        fprintf(out, "; %s of their kernels timed one by one, %s of them of nodes not known when they were made", timed,
+                format_count(more, replays->kernels_timed - replays->kernels_launched));
+    else
+        fprintf(out, "; %s of their %s kernels timed one by one", timed,
+                format_count(kernels, replays->kernels_launched));
+}
+
 static void print_graphs(const struct session_process *process, FILE *out)
 {
     const struct session_replays *replays = &process->replays;
-    char launches[FORMAT_BYTES], timed[FORMAT_BYTES], kernels[FORMAT_BYTES];
+    char launches[FORMAT_BYTES], timed[FORMAT_BYTES];
     if (!replays->graphs || (!replays->launches && !replays->runs))
         return;
     label_print(out, "");
@@ -153,10 +180,10 @@ static void print_graphs(const struct session_process *process, FILE *out)
     if (replays->runs)
         fprintf(out, "; %s launches timed as a whole", format_count(timed, replays->runs));
     if (replays->kernels_launched && (replays->kernels_timed || !replays->runs))
-        fprintf(out, "; %s of their %s kernels timed one by one", format_count(timed, replays->kernels_timed),
-                format_count(kernels, replays->kernels_launched));
-    if (is_whole(&process->windows) && replays->kernels_timed != replays->kernels_launched)
+        print_kernels_timed(replays, out);
+    if (is_whole(&process->windows) && replays->kernels_timed < replays->kernels_launched)
         fputs(": NOT ALL, though each should be", out);
+    print_means(process, out);
     fputc('\n', out);
 }
 

@@ -116,6 +116,13 @@ def of_ledger(entries):
                            "failed_calls": sum(t.failed for t in calls.values())}
 
 
+def row_key(row):
+    """As call_key()."""
+    cublas = row["cublas"]
+    return (row["name"], cublas["m"], cublas["n"], cublas["k"], 1 if row["batch"] is None else row["batch"], cublas["transa"],
+            cublas["transb"], row["type_a"], row["type_b"], row["type_c"])
+
+
 def of_report(path):
     try:
         report = json.load(open(path))
@@ -124,11 +131,8 @@ def of_report(path):
         fail(f"{path}: expected the output of `rooftap report --json`: {error!r}")
     calls, others = collections.defaultdict(Tally), collections.defaultdict(Tally)
     for row in operators:
-        cublas = row.get("cublas")
-        if cublas:
-            key = (row["name"], cublas["m"], cublas["n"], cublas["k"], 1 if row["batch"] is None else row["batch"],
-                   cublas["transa"], cublas["transb"], row["type_a"], row["type_b"], row["type_c"])
-            tally = calls[key]
+        if row.get("cublas"):
+            tally = calls[row_key(row)]
             tally.calls += (row["calls"] or 0) + (row.get("failed_calls") or 0)
             tally.failed += row.get("failed_calls") or 0
         else:
@@ -138,6 +142,27 @@ def of_report(path):
     totals = {key: coverage[key] for key in ("kernels", "gpu_time_ns", "calls", "failed_calls")}
     totals["gpu_busy_ns"] = sum(device["gpu_busy_ns"] or 0 for device in report["devices"])
     return calls, others, totals
+
+
+def executions_of_ledger(entries):
+    """By shape: calls that ran, each once where it was made outside of captures, and once for each launch of a graph it is in."""
+    calls = {(path, entry["call"]): entry for path, entry in entries if entry["type"] == "call"}
+    ran = set()
+    for path, entry in entries:
+        if entry["type"] == "kernel" and entry["call"]:
+            call = entry["call"]
+            while calls[path, call]["outer"]:
+                call = calls[path, call]["outer"]
+            ran.add((path, call, entry["correlation"] if entry["graph"] else 0))
+    return collections.Counter(call_key(calls[path, call]["function"], calls[path, call]["args"]) for path, call, _ in ran)
+
+
+def executions_of_report(report):
+    found = collections.Counter()
+    for row in report["operators"]:
+        if row["cublas"] and row["executions"]:
+            found[row_key(row)] += row["executions"]
+    return found
 
 
 def differences(what, ledger, report):

@@ -13,13 +13,13 @@ GEMM = {"m": 512, "n": 17, "k": 256, "transa": 1, "transb": 0, "Atype": 14, "Bty
 LEDGER = [
     {"type": "init", "device": "Simulated unit", "time": 1},
     # A call with a nested one, whose kernel belongs to the outer call.
-    {"type": "kernel", "name": "simgemm", "call": 2, "start": 100, "end": 160},
+    {"type": "kernel", "name": "simgemm", "call": 2, "device": 0, "start": 100, "end": 160},
     {"type": "call", "call": 2, "outer": 1, "function": "cublasLtMatmul", "nested": True, "args": GEMM, "status": 0},
     {"type": "call", "call": 1, "outer": 0, "function": "cublasGemmEx", "nested": False, "args": GEMM, "status": 0},
     # The same call, refused.
     {"type": "call", "call": 3, "outer": 0, "function": "cublasGemmEx", "nested": False, "args": GEMM, "status": 7},
-    {"type": "kernel", "name": "silu", "call": 0, "start": 150, "end": 170},
-    {"type": "copy", "bytes": 4, "call": 0, "start": 170, "end": 175},
+    {"type": "kernel", "name": "silu", "call": 0, "device": 0, "start": 150, "end": 170},
+    {"type": "copy", "bytes": 4, "call": 0, "device": 0, "start": 170, "end": 175},
 ]
 REPORT = {
     "operators": [
