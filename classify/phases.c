@@ -93,7 +93,14 @@ static void finish(struct phase_sum *sum, double gpu_time_ns, double rows)
         sum->time_ns = sum->gpu_time_ns = NAN;
 }
 
-/* Replays of graphs go where the captured calls went: an operator's sums are split by its calls. */
+/* Replays of graphs go where the captured calls went: an operator's sums are split by its calls. Which of them were captured,
+ * and so replayed, is not known: where they are of several phases, neither is how its time is split. */
+static bool is_split(const struct operator_row *op)
+{
+    const bool replayed = (op->of_call ? op->executions : op->kernels) > op->calls;
+    return !replayed || !op->phase_calls[PHASE_PREFILL] || !op->phase_calls[PHASE_DECODE];
+}
+
 void phases_find(struct session *session)
 {
     double rows[PHASE_COUNT], all_rows = 0;
@@ -106,7 +113,7 @@ void phases_find(struct session *session)
         const struct operator_row *op = &session->operators[i];
         double left = 1;
         for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
-            double part = op->calls ? (double)op->phase_calls[p] / (double)op->calls : 0;
+            double part = op->calls && is_split(op) ? (double)op->phase_calls[p] / (double)op->calls : 0;
             add_operator(&session->phases[p], op, part);
             left -= part;
         }

@@ -112,10 +112,19 @@ static void print_phase(enum phase phase, const struct phase_sum *sum, FILE *out
         fprintf(out, ", %s %% of GPU time", format_share(share, sum->gpu_share));
 }
 
+static bool any_replays(const struct session *session)
+{
+    for (size_t i = 0; i < session->process_count; i++)
+        if (session->processes[i].replays.launches || session->processes[i].replays.runs)
+            return true;
+    return false;
+}
+
 /* Whole steps: all FLOPs by all bytes, of operators with known work. */
 static void print_phases(const struct session *session, FILE *out)
 {
     char intensity[FORMAT_BYTES];
+    uint64_t steps = 0;
     if (isnan(session->step.intensity))
         return;
     label_print(out, "steps");
@@ -126,7 +135,10 @@ static void print_phases(const struct session *session, FILE *out)
             continue;
         fputs("; ", out);
         print_phase((enum phase)phase, sum, out);
+        steps += sum->steps;
     }
+    if (steps && any_replays(session))
+        fputs("; steps as called, without their replays by graphs", out);
     fputc('\n', out);
 }
 

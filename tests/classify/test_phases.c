@@ -307,6 +307,44 @@ static void test_sums(void **state)
     assert_float_equal(session.step.rows_per_step, 20, 1e-9);
 }
 
+/* One call of a prompt, one captured in decoding and replayed 99 times: by calls, half of its time would be the prompt's. */
+static void test_replays(void **state)
+{
+    (void)state;
+    struct operator_row operators[] = {
+        {.of_call = true,
+         .calls = 2,
+         .executions = 100,
+         .kernels = 100,
+         .time_ns = 100,
+         .flops = 1,
+         .bytes = 1,
+         .phase_calls = {0, 1, 1}},
+        {.calls = 2, .kernels = 100, .time_ns = 100, .flops = NAN, .bytes = NAN, .phase_calls = {0, 1, 1}},
+        {.of_call = true,
+         .calls = 2,
+         .executions = 2,
+         .kernels = 200,
+         .time_ns = 400,
+         .flops = 1,
+         .bytes = 1,
+         .phase_calls = {0, 1, 1}},
+        {.of_call = true,
+         .calls = 1,
+         .executions = 99,
+         .kernels = 99,
+         .time_ns = 100,
+         .flops = 1,
+         .bytes = 1,
+         .phase_calls = {0, 0, 1}},
+    };
+    struct session session = {.operators = operators, .operator_count = 4, .coverage.gpu_time_ns = 700};
+    phases_find(&session);
+    assert_float_equal(session.phases[PHASE_PREFILL].gpu_time_ns, 200, 1e-9);
+    assert_float_equal(session.phases[PHASE_DECODE].gpu_time_ns, 200 + 100, 1e-9);
+    assert_float_equal(session.phases[PHASE_UNKNOWN].gpu_time_ns, 100 + 100, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +361,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_break, start, stop),
         cmocka_unit_test_setup_teardown(test_bounds, start, stop),
         cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_replays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
