@@ -32,10 +32,15 @@ static void print_above_roof(const struct session *session, const struct operato
     }
 }
 
+static bool is_replayed(const struct operator_row *op)
+{
+    return op->calls_known && op->timed && (op->of_call ? op->executions : op->kernels) > op->calls;
+}
+
 void meanings_print(const struct session *session, const struct operator_rows *rows, FILE *out)
 {
     unsigned flags = 0;
-    bool overhead = false, at_most = false, estimated = false, shared = false;
+    bool overhead = false, at_most = false, estimated = false, shared = false, replayed = false;
     for (size_t i = 0; i < rows->shown; i++) {
         const struct operator_row *op = rows->rows[i];
         flags |= op->roofline.flags;
@@ -43,8 +48,9 @@ void meanings_print(const struct session *session, const struct operator_rows *r
         at_most |= op->shape_source == TRACE_AT_MOST;
         estimated |= op->evidence.estimated;
         shared |= op->evidence.shared_ns > 0 && !op->graph;
+        replayed |= is_replayed(op);
     }
-    if (flags || overhead || at_most || estimated || shared)
+    if (flags || overhead || at_most || estimated || shared || replayed)
         fputc('\n', out);
     if (overhead)
         fputs("overhead: the kernel takes about as long as one that does nothing\n", out);
@@ -55,6 +61,9 @@ void meanings_print(const struct session *session, const struct operator_rows *r
                 print_above_roof(session, rows, out);
             fputc('\n', out);
         }
+    if (replayed)
+        fputs("CALLS: as the program made them; TIME: also of what graphs replayed of them (--json: executions)\n",
+              out);
     if (estimated)
         fputs("~: of all executions, estimated from those that were timed in windows drawn at random (--json: "
               "interval)\n",
