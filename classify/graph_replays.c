@@ -97,7 +97,8 @@ static bool is_new(struct index_map *map, uint64_t first, uint64_t second, bool 
 static void count_captured(struct graph_replays *replays, const struct graph_node *node, bool is_counted)
 {
     const bool of_record = node->owner == TRACE_OWNER_CALL || node->owner == TRACE_OWNER_LAUNCH;
-    if (node->call_id && of_record && is_new(&replays->call_map, node->call_id, 0, false) && !is_counted)
+    if (node->call_id && of_record && is_new(&replays->call_map, trace_call_without_copy(node->call_id), 0, false) &&
+        !is_counted)
         time_slices_add(&graph_replays_count(replays, node->use)->slices, node->realtime_ns,
                         (struct trace_slice){.timed = 1});
 }

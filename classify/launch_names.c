@@ -13,9 +13,10 @@ static bool is_of_new_launch(struct launch_names *names, const struct trace_kern
 {
     if (!kernel->graph_id)
         return true;
-    if (names->captured.count >= most && index_map_find(&names->captured, kernel->call_id, 0) == INDEX_MAP_NONE)
+    const uint64_t call_id = trace_call_without_copy(kernel->call_id);
+    if (names->captured.count >= most && index_map_find(&names->captured, call_id, 0) == INDEX_MAP_NONE)
         return false;
-    uint32_t *seen = index_map_at(&names->captured, kernel->call_id, 0);
+    uint32_t *seen = index_map_at(&names->captured, call_id, 0);
     bool is_new = *seen == INDEX_MAP_NONE;
     *seen = 0;
     return is_new;

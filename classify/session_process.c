@@ -230,7 +230,7 @@ void session_process_cover(struct session_coverage *coverage, const struct sessi
     if (!process->timed)
         coverage->kernels_untimed += process->calls + outermost_launches(join);
     else
-        coverage->kernels_untimed += process->counters.calls_before_timing;
+        coverage->kernels_untimed += process->counters.calls_before_timing + process->counters.calls_without_events;
     coverage->failed_launches += process->launches_failed;
     coverage->calls_missing += process->calls_missing;
     coverage->launches_missing += process->launches_missing;

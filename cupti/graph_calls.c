@@ -101,7 +101,7 @@ void graph_calls_instantiated(struct kernel_timing_context *context, void *graph
     if (!id && context && is_told())
         id = context->told_last;
     if (!is_told() && id && numbers_hold())
-        graph_nodes_copy_all(graph_ids_graph(graph), id);
+        graph_nodes_copy_all(graph_ids_graph(graph), id, GRAPH_NODES_IN_EXECUTABLE);
     graph_launches_made(executable, id);
 }
 
@@ -135,7 +135,7 @@ void graph_calls_cloned(void *graph, void *clone)
         return;
     uint32_t clone_id = graph_ids_graph_seen(clone);
     if (clone_id && numbers_hold())
-        graph_nodes_copy_all(graph_ids_graph(graph), clone_id);
+        graph_nodes_copy_all(graph_ids_graph(graph), clone_id, GRAPH_NODES_IN_GRAPH);
 }
 
 void graph_calls_graph_goes(void *graph)
@@ -169,7 +169,7 @@ void graph_calls_child_added(void *graph, void *node, void *child)
     graph_nodes_set_nested(graph_id);
     bool may_ask = d && d->cuGraphChildGraphNodeGetGraph && atomic_load(&graph_capture_ongoing) <= 0;
     if (child_id && may_ask && d->cuGraphChildGraphNodeGetGraph(node, &copy) == 0 && copy && numbers_hold())
-        graph_nodes_copy_all(child_id, graph_ids_graph_seen(copy));
+        graph_nodes_copy_all(child_id, graph_ids_graph_seen(copy), GRAPH_NODES_IN_GRAPH);
 }
 
 void graph_calls_conditional_added(void *graph)

@@ -168,7 +168,8 @@ static void node_cloned(const struct cupti_graph_data *data)
         return;
     }
     struct graph_node_maker maker = maker_now(context);
-    graph_nodes_copy(node_id, copy_id, &maker);
+    graph_nodes_copy(node_id, copy_id,
+                     context->graph_state & INSTANTIATES ? GRAPH_NODES_IN_EXECUTABLE : GRAPH_NODES_IN_GRAPH, &maker);
     owe_nodes(context);
 }
 

@@ -345,9 +345,12 @@ static struct node_owner owner_now(uint64_t node_id)
     return entry && view(entry, node_id, &v) ? v.owner : (struct node_owner){.owner = OWNER_UNKNOWN};
 }
 
-void graph_nodes_copy(uint64_t node_id, uint64_t copy_id, const struct graph_node_maker *maker)
+void graph_nodes_copy(uint64_t node_id, uint64_t copy_id, enum graph_nodes_copy_of in,
+                      const struct graph_node_maker *maker)
 {
     struct node_owner owner = owner_now(node_id);
+    if (in == GRAPH_NODES_IN_GRAPH && (owner.owner == TRACE_OWNER_CALL || owner.owner == TRACE_OWNER_LAUNCH))
+        owner.call_id = trace_call_in_copy(owner.call_id, (uint32_t)(copy_id >> 32));
     if (owner.owner == OWNER_UNKNOWN && maker->call_id)
         owner = owner_to_come(maker);
     if (owner.owner == OWNER_PENDING && owner.call_id != maker->call_id)
@@ -372,13 +375,13 @@ void graph_nodes_update(uint64_t node_id, uint64_t updated_id, uint32_t correlat
     entry_unlock(entry);
 }
 
-void graph_nodes_copy_all(uint32_t graph_id, uint32_t copy_id)
+void graph_nodes_copy_all(uint32_t graph_id, uint32_t copy_id, enum graph_nodes_copy_of in)
 {
     uint32_t numbers = numbers_of(graph_id), no_chain = 0;
     struct graph_node_maker nobody = {.chain = &no_chain};
     for (uint32_t i = 0; i < numbers; i++)
         if (find_entry(node_id_of(graph_id, i)))
-            graph_nodes_copy(node_id_of(graph_id, i), node_id_of(copy_id, i), &nobody);
+            graph_nodes_copy(node_id_of(graph_id, i), node_id_of(copy_id, i), in, &nobody);
     if (numbers)
         note_number(node_id_of(copy_id, numbers - 1));
     if (is_nested(graph_id))

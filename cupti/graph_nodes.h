@@ -32,8 +32,11 @@ struct graph_node_maker {
 };
 void graph_nodes_note(uint64_t node_id, const struct graph_node_maker *maker);
 
-/* COPY was made of the node: same owner. MAKER: for a node that was never seen, or is the call's own. */
-void graph_nodes_copy(uint64_t node_id, uint64_t copy_id, const struct graph_node_maker *maker);
+/* COPY was made of the node: same owner. MAKER: for a node that was never seen, or is the call's own. A copy that is no
+ * executable's may be one of several that one launch runs: the call is told from those of the others, trace_call_in_copy(). */
+enum graph_nodes_copy_of { GRAPH_NODES_IN_GRAPH, GRAPH_NODES_IN_EXECUTABLE };
+void graph_nodes_copy(uint64_t node_id, uint64_t copy_id, enum graph_nodes_copy_of in,
+                      const struct graph_node_maker *maker);
 
 /* The node of an executable became what the other one is, from the call CORRELATION_ID on. */
 void graph_nodes_update(uint64_t node_id, uint64_t updated_id, uint32_t correlation_id);
@@ -42,7 +45,7 @@ void graph_nodes_update(uint64_t node_id, uint64_t updated_id, uint32_t correlat
 bool graph_nodes_update_all(uint32_t graph_id, uint32_t executable_id, uint32_t correlation_id);
 
 /* All nodes of a graph, by their numbers, to a copy of it as a whole. */
-void graph_nodes_copy_all(uint32_t graph_id, uint32_t copy_id);
+void graph_nodes_copy_all(uint32_t graph_id, uint32_t copy_id, enum graph_nodes_copy_of in);
 
 /* The node becomes OWNER's alone, named NAME_ID. RUNS: it is an executable's, and of launches before CORRELATION_ID (0: not
  * known) records may still come. */

@@ -20,7 +20,7 @@ enum { NEAR_PERCENT = 80, REACHED_PERCENT = 96, THINNING_MOST = 1 << 20, TEXT_BY
 const struct timing_mode_rule timing_mode_rules[] = {
     /* asked                from                  event                       to                    text */
     { TRACE_TIMING_OFF,     ANY,                  TIMING_MODE_BEGUN,          TRACE_TIMING_OFF,     "shapes only, as asked" },
-    { TRACE_TIMING_EVENTS,  ANY,                  TIMING_MODE_BEGUN,          TRACE_TIMING_EVENTS,  "events of CUDA around calls outside of captures, as asked; CUPTI is left alone" },
+    { TRACE_TIMING_EVENTS,  ANY,                  TIMING_MODE_BEGUN,          TRACE_TIMING_EVENTS,  "events of CUDA around calls outside of captures, to about half a microsecond, as asked; CUPTI is left alone" },
     { TRACE_TIMING_EVENTS,  ANY,                  TIMING_MODE_REFUSED,        TRACE_TIMING_OFF,     "shapes only: this driver lacks functions that timing by events needs" },
     { TRACE_TIMING_AUTO,    ANY,                  TIMING_MODE_BEGUN,          TRACE_TIMING_NODE,    "auto: each kernel, those of graphs by their node, up to %llu kernels of graphs" },
     { TRACE_TIMING_NODE,    ANY,                  TIMING_MODE_BEGUN,          TRACE_TIMING_NODE,    "each kernel, as asked; ends at %llu kernels of graphs, since this CUPTI's times are not to be trusted much beyond" },

@@ -358,6 +358,18 @@ enum trace_join {
 };
 enum trace_owner { TRACE_OWNER_NONE = 0, TRACE_OWNER_CALL = 1, TRACE_OWNER_LAUNCH = 2 };
 
+/* Since 1.5: of kernels and nodes of graphs, the upper bits of a call id tell copies of one graph in another apart, each of which
+ * runs the call; 0: not in a copy. */
+#define TRACE_CALL_COPY_SHIFT 56
+static inline uint64_t trace_call_without_copy(uint64_t call_id)
+{
+    return call_id & ((1ull << TRACE_CALL_COPY_SHIFT) - 1);
+}
+static inline uint64_t trace_call_in_copy(uint64_t call_id, uint32_t graph_id)
+{
+    return call_id ? trace_call_without_copy(call_id) | (uint64_t)(graph_id % 255 + 1) << TRACE_CALL_COPY_SHIFT : 0;
+}
+
 struct trace_kernel {
     struct trace_record record;
     uint64_t name_id;

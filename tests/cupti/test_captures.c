@@ -90,7 +90,8 @@ static void check_owned(const struct trace_content *c, uint32_t correlation, enu
                         uint64_t owner_id)
 {
     const struct trace_kernel *k = kernel_of(c, correlation);
-    CHECK(k->owner == owner && k->owner_id == owner_id && k->call_id == call_id && k->join == TRACE_JOIN_GRAPH_NODE);
+    CHECK(k->owner == owner && k->owner_id == owner_id && trace_call_without_copy(k->call_id) == call_id &&
+          k->join == TRACE_JOIN_GRAPH_NODE);
 }
 
 static void check_nobody(const struct trace_content *c, uint32_t correlation)

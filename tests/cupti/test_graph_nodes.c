@@ -37,7 +37,7 @@ static void note(uint64_t id, uint64_t call)
 static void copy(uint64_t id, uint64_t to)
 {
     uint32_t chain = 0;
-    graph_nodes_copy(id, to, &(struct graph_node_maker){.chain = &chain});
+    graph_nodes_copy(id, to, GRAPH_NODES_IN_EXECUTABLE, &(struct graph_node_maker){.chain = &chain});
     CHECK(chain == 0);
 }
 
@@ -45,7 +45,8 @@ static void check_call(uint64_t id, uint32_t correlation, uint64_t call)
 {
     struct launch_owner found;
     CHECK(graph_nodes_find(id, correlation, 0, &found) == LAUNCH_JOIN_FOUND);
-    CHECK(found.call_id == call && found.owner == TRACE_OWNER_CALL && found.owner_id == call + 5000);
+    CHECK(found.call_id == call && found.owner == TRACE_OWNER_CALL &&
+          found.owner_id == trace_call_without_copy(call) + 5000);
 }
 
 static void check_result(uint64_t id, uint32_t correlation, enum launch_join_result result, uint64_t call)
@@ -119,11 +120,22 @@ static void copies(void)
             check_call(node(graph, i), 1, 10 + i);
     check_result(node(5, 40), 1, LAUNCH_JOIN_UNSEEN, 0);
 
+    /* A graph that another one holds twice: each copy runs the call once more, and in an executable they are still two. */
+    uint32_t none = 0;
+    struct graph_node_maker nobody = {.chain = &none};
+    for (uint32_t graph = 20; graph < 22; graph++) {
+        graph_nodes_copy(node(3, 0), node(graph, 0), GRAPH_NODES_IN_GRAPH, &nobody);
+        copy(node(graph, 0), node(30, graph));
+        check_call(node(30, graph), 1, trace_call_in_copy(10, graph));
+    }
+    CHECK(trace_call_in_copy(10, 20) != trace_call_in_copy(10, 21));
+    CHECK(trace_call_without_copy(trace_call_in_copy(10, 21)) == 10 && trace_call_in_copy(0, 21) == 0);
+
     /* Copies that the call itself makes wait for its end like their originals. */
     uint32_t chain = 0;
     struct graph_node_maker maker = {.call_id = 99, .chain = &chain};
     graph_nodes_note(node(6, 0), &maker);
-    graph_nodes_copy(node(6, 0), node(7, 0), &maker);
+    graph_nodes_copy(node(6, 0), node(7, 0), GRAPH_NODES_IN_EXECUTABLE, &maker);
     graph_nodes_publish(chain, 99, TRACE_OWNER_CALL, 5099, 0);
     check_call(node(6, 0), 1, 99);
     check_call(node(7, 0), 1, 99);

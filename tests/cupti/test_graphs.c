@@ -48,7 +48,7 @@ static void replayed(uint32_t correlation, uint64_t node_id, const char *name)
 static void check_owned(const struct trace_content *c, uint32_t correlation, uint64_t call, uint64_t owner_id)
 {
     const struct trace_kernel *k = kernel_of(c, correlation);
-    CHECK(k->owner == TRACE_OWNER_CALL && k->owner_id == owner_id && k->call_id == call &&
+    CHECK(k->owner == TRACE_OWNER_CALL && k->owner_id == owner_id && trace_call_without_copy(k->call_id) == call &&
           k->join == TRACE_JOIN_GRAPH_NODE);
 }
 

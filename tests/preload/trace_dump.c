@@ -113,9 +113,9 @@ static void print_kernel(const struct trace_item *item)
            "\"owner_id\":%" PRIu64 ",\"join\":%u,\"correlation\":%u,\"graph\":%u,\"node\":%" PRIu64
            ",\"grid\":[%u,%u,%u],\"device\":%u,\"context\":%u,\"stream\":%u,\"start_ns\":%" PRIu64
            ",\"end_ns\":%" PRIu64 "}\n",
-           k->name_id, k->end_ns - k->start_ns, k->call_id, k->owner, k->owner_id, k->join, k->correlation_id,
-           k->graph_id, k->graph_node_id, k->grid[0], k->grid[1], k->grid[2], k->device, k->context, k->stream,
-           k->start_ns, k->end_ns);
+           k->name_id, k->end_ns - k->start_ns, trace_call_without_copy(k->call_id), k->owner, k->owner_id, k->join,
+           k->correlation_id, k->graph_id, k->graph_node_id, k->grid[0], k->grid[1], k->grid[2], k->device, k->context,
+           k->stream, k->start_ns, k->end_ns);
 }
 
 static void print_copy(const struct trace_item *item)
