@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A language model's decode step as engines run it: a transformers Llama of random weights with a static cache, one prefill,
 one step captured as a CUDA graph, then replayed. It knows nothing of rooftap, and no result decides what it does next: places
-are counted on the host and copied into the graph's input.    usage: decoded.py STEPS"""
+are counted on the host and copied into the graph's input.    usage: decoded.py STEPS [--wait]
+With --wait it says when all is captured and goes on at a line of input, as a server waits for requests."""
 import sys
 
 import torch
@@ -21,7 +22,6 @@ def main():
     place = torch.full((1, 1), PREFILL_TOKENS, device="cuda")
 
     def step():
-        # A mask of all places that the cache has: what is past the newest token would be masked by a kernel's result.
         return model(token, position_ids=place, cache=cache, use_cache=True).logits[:, -1].argmax(-1)
 
     with torch.no_grad():
@@ -35,6 +35,10 @@ def main():
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             chosen = step()
+        if "--wait" in sys.argv[2:]:
+            torch.cuda.synchronize()
+            print("captured", flush=True)
+            sys.stdin.readline()
         for i in range(steps):
             place.fill_(PREFILL_TOKENS + i)
             graph.replay()

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that decodes by graph replay, alone and recorded, by CUPTI's callbacks and by what streams capture: the same output,
 each replayed kernel and library call as the ledger has it, each captured call executed as often as its graph was launched, and a
-report that says so.    usage: test_graphs.py BUILD_FOLDER PYTHON [REPLAYS [graphs|decoded|reduced]]"""
+report that says so. decoded.py once more, timed from after its capture on: shapes are there.
+
+    test_graphs.py BUILD_FOLDER PYTHON [REPLAYS [graphs|decoded|reduced]]"""
 import collections
 import glob
 import json
@@ -101,6 +103,33 @@ def faults_of_text(text, report, launches, graphs):
         yield f"caveats {losses}"
 
 
+def faults_of_late_timing(build, command, steps, folder):
+    """Timing begins when all is captured: every replay is timed, under the calls that were captured before."""
+    rooftap = str(pathlib.Path(build) / "bin" / "rooftap")
+    with subprocess.Popen([rooftap, "record", "-q", "-o", f"{folder}/session", "--simulate", "h100-sxm", "--delay", "ctl", "--",
+                           *command, "--wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          env=environment(folder, SIMGPU_LEDGER=f"{folder}/ledger-%p")) as process:
+        if process.stdout.readline() != "captured\n":
+            sys.exit("decoded.py --wait did not say that it captured")
+        subprocess.run([rooftap, "ctl", "start", f"{folder}/session"], check=True, stdout=subprocess.DEVNULL)
+        process.communicate("\n")
+    if process.returncode:
+        sys.exit(f"late timing: status {process.returncode}")
+    report = json.loads(subprocess.run([rooftap, "report", "--json", f"{folder}/session"], capture_output=True, text=True,
+                                       check=True).stdout)
+    pathlib.Path(folder, "report.json").write_text(json.dumps(report))
+    entries = compare.read_ledger(sorted(glob.glob(f"{folder}/ledger-*")))
+    replayed = [(path, line) for path, line in entries if line["type"] == "call" or (line["type"] == "kernel" and line["graph"])]
+    calls, reported = compare.of_ledger(replayed)[0], compare.of_report(pathlib.Path(folder, "report.json"))[0]
+    timed = {key: (tally.kernels, tally.time_ns) for key, tally in calls.items() if tally.kernels}
+    found = {key: (tally.kernels, tally.time_ns) for key, tally in reported.items() if tally.kernels}
+    yield from compare.differences("kernels and ns of", timed, found)
+    if not timed or sum(kernels for kernels, _ in timed.values()) % steps:
+        yield f"the ledger has replays of {timed}"
+    if report["coverage"]["graph_kernels_unjoined"]:
+        yield f"{report['coverage']['graph_kernels_unjoined']} kernels of graphs have no call"
+
+
 def main(build, python, replays="60", program="graphs"):
     beside, kernels_least = PROGRAMS[program]
     launches = int(replays) + beside
@@ -115,6 +144,11 @@ def main(build, python, replays="60", program="graphs"):
                 found.append(f"output {out!r}, alone {expected!r}")
             print(f"{program}, {graphs}: {launches} launches, {report['coverage']['kernels']} kernels, {len(found)} faults", flush=True)
             faults += [f"{graphs}: {fault}" for fault in found]
+    if program == "decoded":
+        with tempfile.TemporaryDirectory() as folder:
+            found = [f"late timing: {fault}" for fault in faults_of_late_timing(build, command, int(replays), folder)]
+            print(f"{program}, timed after its capture: {len(found)} faults", flush=True)
+            faults += found
     sys.exit("\n".join(faults[:20]) if faults else 0)
 
 
