@@ -97,7 +97,7 @@ done
 for name in TERM INT; do
     rm -rf counted
     expect "signals of timeout -s $name" "$(kill -l "$name")" \
-        "$(timeout -s "$name" 1 "$ROOFTAP" record -q -o counted -- python3 count.py)"
+        "$(timeout -s "$name" 4 "$ROOFTAP" record -q -o counted -- python3 count.py)"
 done
 
 # The terminal's own: Ctrl-C comes once.

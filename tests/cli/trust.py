@@ -56,14 +56,15 @@ class Trust(Case):
         self.assertTrue(session.traces)
 
     def test_rights_without_the_command(self):
-        """A trace that a preloaded program makes in a folder by itself."""
+        """A trace that a preloaded program makes in a folder by itself, and the page by which its timing is switched."""
         folder = self.scratch / "own"
         folder.mkdir(mode=0o755)
         run = Run(CALL, clean_environment({"ROOFTAP_DIR": str(folder), "LD_PRELOAD": str(BUILD / "lib/rooftap/librooftap.so"),
                                            "LD_LIBRARY_PATH": str(BUILD / "lib/rooftap/sim")}), umask=0)
         self.assertEqual((run.status, run.err), (0, ""))
-        trace, = folder.iterdir()
-        self.assertEqual(oct(rights(trace)), oct(0o600))
+        made = list(folder.iterdir())
+        self.assertEqual(sorted(path.suffix for path in made), ["", ".trace"])
+        self.assertEqual({path.name: oct(rights(path)) for path in made}, {path.name: oct(0o600) for path in made})
 
     # ---- planted files ----
 
