@@ -2,6 +2,7 @@
 /* A program that asks the GPU for work: `e2e_calls MODE [ARGUMENT]...`, modes in the table at the end. It prints nothing
  * unless something failed that should not. */
 #include "gemms.h"
+#include "program.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -10,9 +11,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-void __cudaRegisterFunction(void **handle, const char *stub, char *device_stub, const char *name, int thread_limit,
-                            uint3 *thread_id, uint3 *block_id, dim3 *block, dim3 *grid, int *warp_size);
 
 static struct gemms gemms;
 

@@ -2,6 +2,7 @@
 /* A program on several GPUs: `e2e_devices MODE REPEATS`, modes in the table at the end. On each device GEMMs and kernels on
  * one stream, kernels named like NCCL's on another, copies of every direction, also between neighbours. */
 #include "gemms.h"
+#include "program.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,18 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void __cudaRegisterFunction(void **handle, const char *stub, char *device_stub, const char *name, int thread_limit,
-                            uint3 *thread_id, uint3 *block_id, dim3 *block, dim3 *grid, int *warp_size);
-
-#define MUST(call)                                                                                                     \
-    do {                                                                                                               \
-        int result_ = (int)(call);                                                                                     \
-        if (result_) {                                                                                                 \
-            fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, result_);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { DEVICES_MOST = 8, BUFFER_BYTES = 1 << 20 };
 

@@ -2,24 +2,13 @@
 /* A program to be timed by events: `e2e_events MODE COUNT`, modes in the table at the end. Prints what a run without rooftap
  * must print too. */
 #include "gemms.h"
+#include "program.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void __cudaRegisterFunction(void **handle, const char *stub, char *device_stub, const char *name, int thread_limit,
-                            uint3 *thread_id, uint3 *block_id, dim3 *block, dim3 *grid, int *warp_size);
-
-#define MUST(call)                                                                                                     \
-    do {                                                                                                               \
-        int result_ = (int)(call);                                                                                     \
-        if (result_) {                                                                                                 \
-            fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, result_);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static struct gemms gemms;
 static int count;

@@ -2,8 +2,9 @@
 /* A decode loop in small: `e2e_lengths MODE REPLAYS`, modes in the table at the end. `paged_attention` reads as many
  * sequence lengths as its parameter 4 says from where its parameter 3 points; each step fills that buffer anew. Prints, for
  * each step whose launches rooftap can know of, a line `least most sum launches` of the lengths that the kernel found. */
+#include "program.h"
+
 #include <cuda.h>
-#include <cuda_runtime_api.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -13,18 +14,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-void __cudaRegisterFunction(void **handle, const char *stub, char *device_stub, const char *name, int thread_limit,
-                            uint3 *thread_id, uint3 *block_id, dim3 *block, dim3 *grid, int *warp_size);
-
-#define MUST(call)                                                                                                     \
-    do {                                                                                                               \
-        int result_ = (int)(call);                                                                                     \
-        if (result_) {                                                                                                 \
-            fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, result_);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { BATCH = 8, LAYERS = 3 };
 

@@ -3,6 +3,7 @@
  * m = 16, 32 ... 160, and its executable; `replay N` launches that; `eager N` makes the ten calls N times; `fork` does one call in
  * a child. Ends at the end of its input. */
 #include "gemms.h"
+#include "program.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,15 +13,6 @@
 #include <unistd.h>
 
 enum { GEMMS = 10 };
-
-#define MUST(call)                                                                                                     \
-    do {                                                                                                               \
-        int result_ = (int)(call);                                                                                     \
-        if (result_) {                                                                                                 \
-            fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, result_);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static struct gemms gemms;
 static cudaGraphExec_t executable;
