@@ -92,8 +92,8 @@ void timing_control_leave(struct timing_control_process *process, uint64_t owner
 uint64_t timing_control_word(const struct timing_control *control, const struct timing_control_process *process);
 
 enum timing_control_look { TIMING_CONTROL_NOTHING, TIMING_CONTROL_TAKEN, TIMING_CONTROL_UNFINISHED };
-/* The mark behind *CURSOR, which is moved on. UNFINISHED: somebody is writing it, or died of it; timing_control_skip() gives
- * up on it. *LOST grows by those that were overwritten before they could be read. */
+/* The mark behind *CURSOR, which is moved on. UNFINISHED: somebody is writing it, or died of it;
+ * timing_control_skip_mark() gives up on it. *LOST grows by those that were overwritten before they could be read. */
 enum timing_control_look timing_control_next_mark(const struct timing_control *control, uint64_t *cursor,
                                                   struct timing_control_mark *mark, uint64_t *lost);
 void timing_control_skip_mark(uint64_t *cursor, uint64_t *lost);
