@@ -206,8 +206,7 @@ bool lengths_watch(const struct lengths_buffer *buffer)
 
 /* ---- what fills them ---- */
 
-/* Fails instead of faulting; not a call of CUDA. */
-static bool read_guarded(void *to, const void *from, size_t bytes)
+bool lengths_read_guarded(void *to, const void *from, size_t bytes)
 {
     struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
@@ -223,14 +222,14 @@ static bool read_source(void *to, const void *from, size_t bytes, bool is_live)
     void *answers[2] = {&type, &managed};
     bool may_ask = driver && driver->cuPointerGetAttributes && atomic_load(&graph_capture_ongoing) <= 0;
     if (!may_ask || driver->cuPointerGetAttributes(2, attributes, answers, (uint64_t)(uintptr_t)from) != 0)
-        return read_guarded(to, from, bytes);
+        return lengths_read_guarded(to, from, bytes);
     if (managed || (type != 0 && type != TYPE_HOST))
         return false;
     if (type == TYPE_HOST || is_live) {
         memcpy(to, from, bytes);
         return true;
     }
-    return read_guarded(to, from, bytes);
+    return lengths_read_guarded(to, from, bytes);
 }
 
 static void fill(unsigned buffer, uint64_t destination, const void *source, size_t bytes, bool is_live)

@@ -51,6 +51,9 @@ struct lengths_buffer {
  * more than there is room for. */
 bool lengths_watch(const struct lengths_buffer *buffer);
 
+/* Memory of this process that may be gone: fails instead of faulting; not a call of CUDA. Sets errno. */
+bool lengths_read_guarded(void *to, const void *from, size_t bytes);
+
 /* After a copy succeeded, if lengths_are_watched(). WHERE is what the call says; what it says of the host is made sure of
  * before SOURCE is read, by its attributes, or where something captures, by reading it as a stranger would
  * (process_vm_readv), which fails on a device's. Read before this returns, except where STREAM captures. */

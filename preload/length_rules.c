@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "cupti/graph_capture.h"
 #include "cupti/lengths.h"
@@ -24,17 +22,11 @@ void length_rules_configure(const char *text)
 
 /* ---- launches ---- */
 
-static bool read_guarded(void *to, const void *from, size_t bytes)
-{
-    struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
-    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
-}
-
 static bool read_parameter(const struct length_launch *launch, uint32_t number, void *value, size_t bytes)
 {
     const void *at = NULL;
-    return launch->parameters && read_guarded(&at, &launch->parameters[number], sizeof at) && at &&
-           read_guarded(value, at, bytes);
+    return launch->parameters && lengths_read_guarded(&at, &launch->parameters[number], sizeof at) && at &&
+           lengths_read_guarded(value, at, bytes);
 }
 
 static bool count_of(const struct length_rule *rule, const struct length_launch *launch, uint32_t *count)

@@ -61,6 +61,16 @@ void run_kernel(uint32_t correlation)
     run_kernel_at(correlation, some_time_ns + correlation * 1000ull);
 }
 
+void run_node(uint32_t correlation, uint64_t node_id, const char *name)
+{
+    fake_cupti_kernel(&(struct fake_kernel){.correlation_id = correlation,
+                                            .name = name,
+                                            .start_ns = some_time_ns + correlation,
+                                            .end_ns = some_time_ns + correlation + 1,
+                                            .graph_id = (uint32_t)(node_id >> 32),
+                                            .node_id = node_id});
+}
+
 const struct trace_kernel *kernel_of(const struct trace_content *c, uint32_t correlation)
 {
     const struct trace_kernel *found = NULL;

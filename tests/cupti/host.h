@@ -24,6 +24,7 @@ uint32_t call_with(uint64_t owner_id, unsigned count, uint64_t *call_id);
 
 void run_kernel_at(uint32_t correlation, uint64_t start_ns);
 void run_kernel(uint32_t correlation);
+void run_node(uint32_t correlation, uint64_t node_id, const char *name); /* a kernel of a graph */
 
 const struct trace_kernel *kernel_of(const struct trace_content *content, uint32_t correlation); /* the only one */
 void finish_and_read(struct trace_content *content);

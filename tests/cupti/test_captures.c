@@ -76,16 +76,6 @@ static uint64_t node_of(void *executable, uint32_t number)
     return (uint64_t)fake_graphs_id(executable) << 32 | number;
 }
 
-static void replayed(uint32_t correlation, uint64_t node_id, const char *name)
-{
-    fake_cupti_kernel(&(struct fake_kernel){.correlation_id = correlation,
-                                            .name = name,
-                                            .start_ns = some_time_ns + correlation,
-                                            .end_ns = some_time_ns + correlation + 1,
-                                            .graph_id = (uint32_t)(node_id >> 32),
-                                            .node_id = node_id});
-}
-
 static void check_owned(const struct trace_content *c, uint32_t correlation, enum trace_owner owner, uint64_t call_id,
                         uint64_t owner_id)
 {
@@ -120,13 +110,13 @@ static void walked(void)
                                               TRACE_OWNER_NONE, TRACE_OWNER_CALL, TRACE_OWNER_LAUNCH, TRACE_OWNER_NONE};
     const uint64_t calls[] = {first, 0, first, first, 0, second, third, 0};
     for (uint32_t i = 0; i < 8; i++)
-        replayed(60 + i, node_of(executable, i), "mine");
-    replayed(80, node_of(executable, 6), "another"); /* parameters were set, unseen */
+        run_node(60 + i, node_of(executable, i), "mine");
+    run_node(80, node_of(executable, 6), "another"); /* parameters were set, unseen */
     begin_capture();
     call(505, 1);
     other = instantiated(end_capture());
     CHECK(fake_graphs_id(other) != fake_graphs_id(executable));
-    replayed(81, node_of(other, 0), "gemm");
+    run_node(81, node_of(other, 0), "gemm");
     finish_and_read(&c);
     for (uint32_t i = 0; i < 8; i++)
         if (owners[i] == TRACE_OWNER_NONE)
@@ -159,7 +149,7 @@ static void forked(void)
     call(502, 1); /* 7: after both */
     void *executable = instantiated(end_capture());
     for (uint32_t i = 0; i < 8; i++)
-        replayed(60 + i, node_of(executable, i), "gemm");
+        run_node(60 + i, node_of(executable, i), "gemm");
     finish_and_read(&c);
     check_nobody(&c, 60);
     for (uint32_t i = 1; i < 7; i++)
@@ -179,10 +169,10 @@ static void too_many(void)
     fake_graphs_add(stream, FAKE_NODE_KERNEL);
     kernel_timing_call_end(call_context(), TRACE_OWNER_CALL, 503);
     void *executable = instantiated(end_capture());
-    replayed(60, node_of(executable, 0), "gemm");
-    replayed(61, node_of(executable, CHAIN_MOST), "gemm");
-    replayed(62, node_of(executable, CHAIN_MOST + 1), "gemm");
-    replayed(63, node_of(executable, CHAIN_MOST + 4), "gemm");
+    run_node(60, node_of(executable, 0), "gemm");
+    run_node(61, node_of(executable, CHAIN_MOST), "gemm");
+    run_node(62, node_of(executable, CHAIN_MOST + 1), "gemm");
+    run_node(63, node_of(executable, CHAIN_MOST + 4), "gemm");
     finish_and_read(&c);
     check_nobody(&c, 60);
     check_nobody(&c, 61);
@@ -210,9 +200,9 @@ static void changed(void)
     uint64_t second = call(503, 1);
     launch_named(502, "mine");
     void *newer = end_capture();
-    replayed(71, node_of(executable, 0), "gemm");
+    run_node(71, node_of(executable, 0), "gemm");
     side(UPDATE, 70, executable, newer);
-    replayed(69, node_of(executable, 0), "gemm");
+    run_node(69, node_of(executable, 0), "gemm");
     side(SET_PARAMS, 80, executable, NULL);
     struct launch_owner owner = {.call_id = 900, .owner_id = 901, .owner = TRACE_OWNER_LAUNCH};
     begin_capture();
@@ -221,12 +211,12 @@ static void changed(void)
     same_number = fake_graphs_add(stream, FAKE_NODE_KERNEL);
     end_capture();
     graph_calls_kernel_node(call_context(), NULL, same_number, executable, &owner, 0);
-    replayed(81, node_of(executable, 1), "theirs");
-    replayed(79, node_of(executable, 1), "mine");
+    run_node(81, node_of(executable, 1), "theirs");
+    run_node(79, node_of(executable, 1), "mine");
     void *clone = fake_graphs_executable(graph);
     graph_calls_cloned(graph, clone);
     void *third = instantiated(clone);
-    replayed(82, node_of(third, 0), "gemm");
+    run_node(82, node_of(third, 0), "gemm");
     finish_and_read(&c);
     check_owned(&c, 69, TRACE_OWNER_CALL, first, 501);
     check_owned(&c, 71, TRACE_OWNER_CALL, second, 503);
@@ -244,7 +234,7 @@ static void layout_differs(void)
     begin();
     call(501, 1);
     void *executable = instantiated(end_capture());
-    replayed(60, node_of(executable, 0), "gemm");
+    run_node(60, node_of(executable, 0), "gemm");
     finish_and_read(&c);
     check_nobody(&c, 60);
 }

@@ -35,16 +35,6 @@ static void told(uint32_t cbid, uint64_t node_id, uint64_t original_id)
     fake_cupti_graph(cbid, &(struct fake_graph_data){.node = &node_id, .original_node = &original_id, .exec = &exec_9});
 }
 
-static void replayed(uint32_t correlation, uint64_t node_id, const char *name)
-{
-    fake_cupti_kernel(&(struct fake_kernel){.correlation_id = correlation,
-                                            .name = name,
-                                            .start_ns = some_time_ns + correlation,
-                                            .end_ns = some_time_ns + correlation + 1,
-                                            .graph_id = (uint32_t)(node_id >> 32),
-                                            .node_id = node_id});
-}
-
 static void check_owned(const struct trace_content *c, uint32_t correlation, uint64_t call, uint64_t owner_id)
 {
     const struct trace_kernel *k = kernel_of(c, correlation);
@@ -87,12 +77,12 @@ static void replays(void)
     created(node(9, 3), 0);
     fake_cupti_side(DRIVER, INSTANTIATE, EXIT, 50, NULL, 0);
     told(DESTROYED, node(1, 0), 0);
-    replayed(61, node(9, 0), "gemm");
-    replayed(62, node(9, 0), "gemm");
-    replayed(63, node(9, 1), "gemm");
-    replayed(64, node(9, 2), "mine");
-    replayed(65, node(9, 3), "unseen");  /* of what was that a copy? */
-    replayed(66, node(9, 1), "another"); /* parameters were set to run it */
+    run_node(61, node(9, 0), "gemm");
+    run_node(62, node(9, 0), "gemm");
+    run_node(63, node(9, 1), "gemm");
+    run_node(64, node(9, 2), "mine");
+    run_node(65, node(9, 3), "unseen");  /* of what was that a copy? */
+    run_node(66, node(9, 1), "another"); /* parameters were set to run it */
     fake_cupti_graph(EXEC_DESTROYED, &(struct fake_graph_data){.exec = &exec_9});
     finish_and_read(&c);
     check_owned(&c, 61, call, 501);
@@ -113,14 +103,14 @@ static void before_end_of_call(void)
     call = next_call_id();
     kernel_timing_call_begin(call_context(), call);
     fake_cupti_launch_node("gemm", &id);
-    replayed(61, id, "gemm");
+    run_node(61, id, "gemm");
     fake_cupti_hand_back();
     kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH, 7);
     uint64_t failed = node(9, 1), failed_call = next_call_id();
     kernel_timing_call_begin(call_context(), failed_call);
     fake_cupti_launch_node("gemm", &failed);
     kernel_timing_call_end(call_context(), TRACE_OWNER_NONE, 0);
-    replayed(62, failed, "gemm");
+    run_node(62, failed, "gemm");
     finish_and_read(&c);
     const struct trace_kernel *k = kernel_of(&c, 61);
     CHECK(k->owner == TRACE_OWNER_LAUNCH && k->owner_id == 7 && k->call_id == call && k->join == TRACE_JOIN_GRAPH_NODE);
@@ -135,9 +125,9 @@ static void updated(bool nodes_told, bool reversed, int domain, uint32_t cbid)
     start_on();
     uint64_t first = capture(node(1, 0), 501), second = capture(node(2, nodes_told ? 5 : 0), 502);
     told(CLONED, node(9, 0), node(1, 0));
-    replayed(69, node(9, 0), "gemm");
+    run_node(69, node(9, 0), "gemm");
     updates(domain, cbid, 65, 910); /* it fails: all stays */
-    replayed(66, node(9, 0), "gemm");
+    run_node(66, node(9, 0), "gemm");
     if (nodes_told) {
         const void *params[2] = {&exec_9, &graph_2};
         fake_cupti_side(RUNTIME, RUNTIME_UPDATE, ENTER, 70, params, 0);
@@ -151,7 +141,7 @@ static void updated(bool nodes_told, bool reversed, int domain, uint32_t cbid)
     } else {
         updates(domain, cbid, 70, 0);
     }
-    replayed(71, node(9, 0), "gemm");
+    run_node(71, node(9, 0), "gemm");
     finish_and_read(&c);
     check_owned(&c, 69, first, 501);
     check_owned(&c, 66, first, 501);
@@ -183,7 +173,7 @@ static void check_distrust(uint64_t first_node)
 {
     struct trace_content c;
     updates(DRIVER, UPDATE, 70, 0);
-    replayed(71, first_node, "gemm");
+    run_node(71, first_node, "gemm");
     fake_cupti_launch(LAUNCH); /* so that a flush is due */
     finish_and_read(&c);
     check_nobody(&c, 71, TRACE_JOIN_NONE);
@@ -247,7 +237,7 @@ static void not_told(const char *refusing)
     fake_cupti_set_result(refusing, 27);
     start_on();
     capture(node(9, 0), 501);
-    replayed(61, node(9, 0), "gemm");
+    run_node(61, node(9, 0), "gemm");
     finish_and_read(&c);
     check_nobody(&c, 61, TRACE_JOIN_NONE);
     CHECK(c.counters.kernels_unjoined == 1);

@@ -57,7 +57,6 @@ class Matrix(Case):
                     with self.subTest(cuda=major, cupti=release, program=mode):
                         self.cell(folder, release, mode)
 
-
     def test_devices(self):
         """On two GPUs: kernels, copies and where each one's time went, as tests/e2e/test_devices.py works them out."""
         for major, folder in chosen("MATRIX_MAJORS", FRONT_ENDS).items():
