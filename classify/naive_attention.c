@@ -46,8 +46,9 @@ static void find_pair(const struct session *session, struct naive_attention *pai
                       roof_memory_ns(session, pair->device, softmax) +
                       roof_time_ns(session, pair->device, output_op->work.path, output.flops, output.bytes);
     double fused = roof_time_ns(session, pair->device, path, pair->flops, pair->bytes_fused);
-    pair->replays = fmin(roof_replays(scores_op), roof_replays(output_op));
-    pair->saved_ns = roof_saved_ns(session, pair->device, (as_it_is - fused) * (double)pair->times * pair->replays);
+    double replays = fmin(roof_replays(scores_op), roof_replays(output_op));
+    pair->replays = fmax(1, replays);
+    pair->saved_ns = roof_saved_ns(session, pair->device, (as_it_is - fused) * (double)pair->times * replays);
 }
 
 static int compare_pairs(const void *a, const void *b)

@@ -84,5 +84,8 @@ double roof_fill_of_operator(const struct session *session, const struct operato
 
 double roof_replays(const struct operator_row *op)
 {
-    return op->calls && op->executions > op->calls ? (double)op->executions / (double)op->calls : 1;
+    uint64_t executions = op->executions;
+    if (!op->kernels) /* in no time: all there were */
+        executions = op->evidence.executions_all > op->calls ? op->evidence.executions_all : op->calls;
+    return op->calls ? (double)executions / (double)op->calls : 1;
 }

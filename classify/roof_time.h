@@ -34,7 +34,8 @@ double roof_fill(double blocks, int32_t sm_count);
 /* Of the kernel that took most of the operator's time; NAN: persistent, no grid, or no number of SMs. */
 double roof_fill_of_operator(const struct session *session, const struct operator_row *op);
 
-/* Executions by call, where graphs replayed what was called once; at least 1. */
+/* Executions by call: more than 1 where graphs replayed what was called once, less where not all calls were timed. Of what has
+ * time those that it covers, else all. */
 double roof_replays(const struct operator_row *op);
 
 #endif

@@ -29,6 +29,7 @@ static void find_group(const struct session *session, struct sibling_group *grou
 {
     const struct operator_row *first = &session->operators[group->operators[0]];
     double flops = 0, bytes = 0, replays = INFINITY;
+    bool all_have_time = true;
     struct gemm_work work;
     gemm_work(&first->work.model, &work);
     double activation = work.operand_bytes[GEMM_LEFT];
@@ -42,6 +43,7 @@ static void find_group(const struct session *session, struct sibling_group *grou
         flops += op->work.flops;
         bytes += op->work.bytes;
         replays = fmin(replays, roof_replays(op));
+        all_have_time = all_have_time && op->kernels;
         if (op->work.path != path)
             path = GPU_PATH_UNKNOWN; /* one call can't run on two */
     }
@@ -49,6 +51,8 @@ static void find_group(const struct session *session, struct sibling_group *grou
     group->intensity = flops / bytes;
     group->intensity_fused = flops / (bytes - group->bytes_saved);
     group->roof_fused_ns = roof_time_ns(session, group->device, path, flops, bytes - group->bytes_saved);
+    if (!all_have_time && roof_base_ns(session, group->device) > 0)
+        replays = NAN; /* it is not in the time that savings are a share of */
     group->saved_ns =
         roof_saved_ns(session, group->device, (group->roof_ns - group->roof_fused_ns) * (double)group->times * replays);
     find_fill(session, group);

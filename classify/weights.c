@@ -118,9 +118,17 @@ static void group_operators(struct session *session)
 
 /* ---- facts ---- */
 
+/* All there were, timed or not. */
 static uint64_t executions_of(const struct operator_row *op)
 {
-    return op->calls > op->executions ? op->calls : op->executions;
+    uint64_t most = op->calls > op->executions ? op->calls : op->executions;
+    return most > op->evidence.executions_all ? most : op->evidence.executions_all;
+}
+
+/* Those that savings are of, since they are shown as a share of time: where there is time, those that it covers. */
+static double executions_to_save_of(const struct weight_row *weight, const struct operator_row *op)
+{
+    return (double)(weight->time_ns > 0 ? op->executions : executions_of(op));
 }
 
 static const struct operator_row *operator_at(const struct session *session, const struct weight_row *weight, size_t i)
@@ -238,7 +246,7 @@ static double saved_by_batching(const struct session *session, const struct weig
         return NAN;
     for (size_t i = 0; i < weight->operator_count; i++) {
         const struct operator_row *op = operator_at(session, weight, i);
-        double times = (double)executions_of(op);
+        double times = executions_to_save_of(weight, op);
         if (!((double)op->work.m < weight->rows_at_ridge))
             continue;
         if (isnan(flops_per_row)) { /* of the longest of them: others differ by bias and C at most */
@@ -326,7 +334,7 @@ static double saved_by_splitting(const struct session *session, const struct wei
         double now =
             roof_blocks_ns(session, weight->device, weight->path, (double)op->blocks, op->work.flops, op->work.bytes);
         double best = fmin(now, best_split_ns(session, weight, op));
-        saved += bounded_by_time(op, (double)executions_of(op) * (now - best));
+        saved += bounded_by_time(op, executions_to_save_of(weight, op) * (now - best));
     }
     return judged ? saved : NAN;
 }
@@ -342,7 +350,7 @@ static double saved_by_bits(const struct session *session, const struct weight_r
         const struct operator_row *op = operator_at(session, weight, i);
         struct gemm_model smaller = gemm_with_weight(&op->work.model, bits, scales);
         double gain = roof_of_model(session, weight, &op->work.model) - roof_of_model(session, weight, &smaller);
-        saved += (double)executions_of(op) * (gain > 0 || isnan(gain) ? gain : 0);
+        saved += executions_to_save_of(weight, op) * (gain > 0 || isnan(gain) ? gain : 0);
     }
     return saved;
 }
@@ -363,6 +371,8 @@ static double part_of_roof_taken(const struct session *session, const struct wei
 static void find_savings(const struct session *session, struct weight_row *weight)
 {
     double part = part_of_roof_taken(session, weight);
+    if (!(weight->time_ns > 0) && roof_base_ns(session, weight->device) > 0)
+        part = NAN; /* it is not in the time that savings are a share of */
     double saved[WEIGHT_CHANGE_COUNT] = {
         [WEIGHT_BATCH] = saved_by_batching(session, weight),
         [WEIGHT_SPLIT_K] = saved_by_splitting(session, weight),

@@ -284,12 +284,17 @@ static bool any_sampled(const struct session *session)
     return false;
 }
 
-/* Some were timed in a window that is not the whole run, without being a sample of it. */
-static bool any_window(const struct session *session)
+/* Some were timed in a window that is not the whole run, without being a sample of it, or by events, which leave out graphs and
+ * what they are too few for. */
+static bool any_part(const struct session *session)
 {
     for (size_t i = 0; i < session->process_count; i++) {
         const struct trace_sum_windows *sum = &session->processes[i].windows.closed;
         const uint32_t why = session->processes[i].windows.closed.last_why;
+        const struct timing_windows *windows = &session->processes[i].windows;
+        for (size_t j = 0; j < windows->change_count; j++)
+            if (windows->changes[j].mode == TRACE_TIMING_EVENTS)
+                return true;
         if (sum->windows[TRACE_WINDOW_OPTION] || sum->windows[TRACE_WINDOW_CONTROL] || why == TRACE_WINDOW_OPTION ||
             why == TRACE_WINDOW_CONTROL || why == TRACE_WINDOW_BOUND || why == TRACE_WINDOW_OVERHEAD ||
             why == TRACE_WINDOW_PROFILER)
@@ -322,7 +327,7 @@ static void print_timed(const struct session_coverage *c, FILE *out)
     const struct time_evidence *all = &c->evidence;
     char timed[FORMAT_BYTES], of[FORMAT_BYTES];
     label_print(out, "timed");
-    fprintf(out, "%s of %s executions: times are those of the windows, and are not taken for more\n",
+    fprintf(out, "%s of %s executions: times are of those alone, and are not taken for more\n",
             format_count(timed, all->executions),
             all->all_unknown ? "an unknown number of" : format_count(of, all->executions_all));
 }
@@ -344,7 +349,7 @@ void timing_text_print_evidence(const struct session *session, FILE *out)
         return;
     if (c->evidence.estimated || any_sampled(session))
         print_sampled(c, out);
-    else if (any_window(session) && (c->executions_without_time || c->evidence.all_unknown))
+    else if (any_part(session) && (c->executions_without_time || c->evidence.all_unknown))
         print_timed(c, out);
     print_shared(c, out);
 }

@@ -95,8 +95,8 @@ def check_device(device):
 # ---- operators ----
 
 def times_of(op):
-    """Calls, or executions if more."""
-    return max(op["calls"] or 0, op["executions"] or 0)
+    """Calls, or executions if more, timed or not."""
+    return max(op["calls"] or 0, op["executions"] or 0, op["executions_all"] or 0)
 
 
 def check_unknown(op):
