@@ -59,7 +59,7 @@ struct recording {
     struct environment environment;
     struct clock_sampler sampler;
     struct collecting collecting;
-    struct timing_control *page; /* of `rooftap ctl`; NULL: there is none */
+    bool has_page; /* of `rooftap ctl` */
     struct target target;
 };
 
@@ -227,7 +227,7 @@ static bool prepare(struct recording *recording)
         return false;
     if (refusals_make(session->folder))
         session_folder_add_file(session, TRACE_REFUSALS_FILE);
-    if ((recording->page = timing_page_make(session->folder)))
+    if ((recording->has_page = timing_page_make(session->folder)))
         session_folder_add_file(session, TIMING_CONTROL_FILE);
     if (recording->gpu) {
         if (!simulation_write_device(session->folder, recording->gpu, &recording->options->sim_options, COMMAND))
@@ -295,7 +295,8 @@ static void end_refusals(const struct session_folder *session)
 static int run(struct recording *recording)
 {
     environment_free(&recording->environment); /* the child has its copy */
-    timing_page_begin(recording->page);
+    if (recording->has_page)
+        timing_page_begin(recording->session.folder);
     int error = target_start(&recording->target);
     if (error) {
         errno = error;
@@ -311,7 +312,8 @@ static int run(struct recording *recording)
     collecting_finish(&recording->collecting, &recording->session);
     end_sampler(recording);
     end_refusals(&recording->session);
-    if (timing_page_end(recording->page)) /* else ctl still reaches those that live on */
+    if (recording->has_page &&
+        !timing_page_is_used(recording->session.folder)) /* else ctl still reaches those that live on */
         session_folder_remove_file(&recording->session, TIMING_CONTROL_FILE);
     bool ended = session_folder_end(&recording->session, status, COMMAND);
     if (ended && !recording->options->quiet) /* else the line about session.json is the one to act on */

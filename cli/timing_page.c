@@ -17,15 +17,17 @@
 #include "trace/clock.h"
 #include "trace/proc_file.h"
 
-struct timing_control *timing_page_make(const char *folder)
+bool timing_page_make(const char *folder)
 {
-    return timing_control_make(folder) ? timing_control_map(folder) : NULL;
+    return timing_control_make(folder);
 }
 
-void timing_page_begin(struct timing_control *page)
+void timing_page_begin(const char *folder)
 {
+    struct timing_control *page = timing_control_map(folder);
     if (page)
         __atomic_store_n(&page->start_ns, clock_monotonic_ns(), __ATOMIC_RELEASE);
+    timing_control_unmap(page);
 }
 
 /* Field 22 of /proc/PID/stat; 0: not told. */
@@ -57,15 +59,14 @@ bool timing_page_is_alive(const struct timing_control_process *process)
     return timing_control_owner(pid, start_of(pid)) == owner;
 }
 
-bool timing_page_end(struct timing_control *page)
+bool timing_page_is_used(const char *folder)
 {
+    struct timing_control *page = timing_control_map(folder);
     bool alive = false;
-    if (!page)
-        return false;
-    for (unsigned i = 0; i < TIMING_CONTROL_PROCESSES; i++)
+    for (unsigned i = 0; page && i < TIMING_CONTROL_PROCESSES; i++)
         alive |= timing_page_is_alive(&page->processes[i]);
     timing_control_unmap(page);
-    return !alive;
+    return alive;
 }
 
 /* ---- a process ---- */

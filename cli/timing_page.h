@@ -9,12 +9,11 @@
 
 #include "trace/timing_control.h"
 
-/* ---- of a recording; PAGE may be NULL in all ---- */
+/* ---- of a recording, which keeps it mapped at no time: a disk with it can be mounted read-only ---- */
 
-struct timing_control *timing_page_make(const char *folder); /* NULL: the folder takes none; then ctl reaches nobody */
-void timing_page_begin(struct timing_control *page);         /* the command starts now */
-/* Unmaps it. False: some process still uses it. */
-bool timing_page_end(struct timing_control *page);
+bool timing_page_make(const char *folder);  /* false: the folder takes none; then ctl reaches nobody */
+void timing_page_begin(const char *folder); /* the command starts now */
+bool timing_page_is_used(const char *folder);
 
 /* ---- of whom ctl talks to ---- */
 

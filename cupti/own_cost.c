@@ -10,7 +10,8 @@
 #include "trace/trace_writer.h"
 
 enum {
-    DRAWN_FROM = 1024, /* a power of two */
+    DRAWN_FROM = 1024,     /* powers of two */
+    FIRST_DRAWN_FROM = 64, /* of a thread: who decodes by graphs makes few calls, at the start */
     IN_A_ROW = 3,
     /* More than any path of ours takes: the scheduler came between, or a page fault of the host's making. Left out, since one
      * such would outweigh a million others. */
@@ -52,7 +53,7 @@ static bool is_to_be_measured(struct own_cost_thread *own, uint32_t *in_a_row, u
     if (*in_a_row == 0) {
         bool first = own->random == 0; /* the first of a thread are no calls like others */
         *in_a_row = first ? 0 : IN_A_ROW;
-        *until = first ? draw_interval(own) : 0;
+        *until = first ? draw_interval(own) & (FIRST_DRAWN_FROM - 1) : 0;
         return false;
     }
     *until = --*in_a_row ? 0 : draw_interval(own);
@@ -219,8 +220,13 @@ static double estimate(uint64_t all, uint64_t measured, uint64_t measured_ns)
 
 double own_cost_application_ns(const struct trace_overhead *overhead)
 {
-    return estimate(overhead->calls_all, overhead->calls, overhead->calls_ns) +
-           estimate(overhead->callbacks_all, overhead->callbacks, overhead->callbacks_ns);
+    double calls_ns = estimate(overhead->calls_all, overhead->calls, overhead->calls_ns);
+    double callbacks_ns = estimate(overhead->callbacks_all, overhead->callbacks, overhead->callbacks_ns);
+    if (isnan(callbacks_ns))
+        return calls_ns > 0 ? calls_ns : NAN;
+    if (isnan(calls_ns))
+        return callbacks_ns > 0 ? callbacks_ns : NAN;
+    return calls_ns + callbacks_ns;
 }
 
 void own_cost_write(bool now)

@@ -103,7 +103,8 @@ void own_cost_set_level(unsigned level);
 
 /* Sums of now; all but its record's header. */
 void own_cost_sum(struct trace_overhead *overhead);
-/* Estimate of own time in the application's threads up to now, in ns; NAN before anything was measured that happened. */
+/* Estimate of own time in the application's threads up to now, in ns; NAN before anything was measured that happened. Without what
+ * is not measured yet: a few calls before many replays of graphs don't hide what those cost. */
 double own_cost_application_ns(const struct trace_overhead *overhead);
 
 /* Writes an OVERHEAD record; more and more rarely, or NOW. Helper thread, and at the end. */

@@ -105,7 +105,8 @@ struct timing_control *timing_control_map_file(const char *path)
 
 void timing_control_unmap(struct timing_control *control)
 {
-    munmap(control, TIMING_CONTROL_BYTES);
+    if (control)
+        munmap(control, TIMING_CONTROL_BYTES);
 }
 
 /* ---- processes ---- */

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from recording import DECODE_LOOP, HANG_S, Case, clean_environment, main, program
+from test_windows import Steps
 
 OVERHEAD = 16  # TRACE_NOTE_OVERHEAD
 NODE, SAMPLED, OFF = 2, 4, 0  # enum trace_timing_mode
@@ -57,6 +58,17 @@ class Overhead(Case):
         last = session.records("overhead")[-1]
         return last["level"] == 3 and last["calls_all"] > len(session.records("call")) + 1000
 
+    def test_replays_of_graphs_count(self):
+        """Ten captured calls, of which none need be measured, and then replays alone."""
+        steps = Steps(self.session(), ["--max-overhead", "0.0001"])
+        steps.do("capture")
+        end = time.monotonic() + HANG_S
+        while "mode node" in steps.status():
+            self.assertLess(time.monotonic(), end, "nothing is given up")
+            steps.do("replay 100")
+        self.assertEqual(steps.end(), (0, "", ""))
+        self.assertEqual([note["value"] for note in self.notes(steps.session)][:1], [1])
+
     def test_large_budget_changes_nothing(self):
         session, _ = self.run_loop(["--max-overhead", "100"], lambda s: s.records("overhead")[-1:] and
                                    s.records("overhead")[-1]["wall_ns"] > 1500000000)
@@ -83,6 +95,7 @@ class Overhead(Case):
         [process] = session.report["processes"]
         last = session.records("overhead")[-1]
         self.assertEqual(last["calls_all"], len(session.records("call")) + len(session.records("launch")))
+        self.assertGreater(last["calls"], 0)  # of 197: what so few cost is measured, too
 
     def test_nothing_where_nothing_is_recorded(self):
         session = self.recorded(["/bin/true"])

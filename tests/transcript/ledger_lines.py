@@ -8,6 +8,7 @@ import bisect
 import json
 import re
 
+ONLY_TELLS = re.compile(r"GraphNodeGetDependencies")  # the shim asks where a capture is; whoever made the nodes names them
 MAKES = re.compile(r"Create|Alloc|Malloc|Instantiate|EndCapture|Add|Clone|Load|BeginCapture")
 SIZES = ("size", "bytesize", "bytes", "totalSize")
 LARGE = 1 << 32  # numbers from there on may be addresses
@@ -57,6 +58,8 @@ class Addresses:
 
 
 def define_results(addresses, line):
+    if ONLY_TELLS.search(line["function"]):
+        return
     size = next((line["args"][key] for key in SIZES if isinstance(line["args"].get(key), int)), 1)
     size = size if re.search("Alloc|Malloc|Reserve", line["function"]) else 1
     for value in line.get("results", {}).values():

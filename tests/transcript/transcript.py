@@ -19,7 +19,8 @@ OURS = ("LD_PRELOAD=", "CUDA_INJECTION64_PATH=", "ROOFTAP_")
 OF_RUN = ("PLANT=", "SUBJECT_LATE=", "PYTHONHASHSEED=")  # how the two runs are told apart
 # Documented: calls that the shim makes in the program's threads. None of them changes anything.
 GETTERS = re.compile(r"cublas(Xt)?Get(PointerMode|MathMode|Stream)\w*|cublasLt\w+GetAttribute|cu(da)?StreamIsCapturing\w*|"
-                     r"cu(da)?StreamGetCaptureInfo\w*|cu(da)?Func(GetParamInfo|GetName)\w*|cuKernelGet(Name|ParamInfo|Function)\w*|"
+                     r"cu(da)?StreamGetCaptureInfo\w*|cu(da)?GraphNodeGet(Dependencies|Type|ToolsId)\w*|"
+                     r"cu(da)?Func(GetParamInfo|GetName)\w*|cuKernelGet(Name|ParamInfo|Function)\w*|"
                      # What the device is, told once by the first call, since a worker may leave before our thread runs.
                      r"cuDriverGetVersion|cuDeviceGet(Count|Name|Attribute|Uuid)?(_v2)?|cuDeviceTotalMem_v2")
 FACTS_ONCE = ("cuDeviceGetName", "cuDeviceTotalMem_v2")
