@@ -229,6 +229,13 @@ static void print_level(uint64_t level, FILE *out)
         fprintf(out, "; %s", level < sizeof texts / sizeof texts[0] ? texts[level] : "something was given up for it");
 }
 
+static const char *dropped_text(const struct session_process *process)
+{
+    if (process->records_dropped || process->counters.buffers_lost)
+        return "some records dropped";
+    return process->drops_untold ? "not known whether records were dropped" : "no records dropped";
+}
+
 static void print_overhead(const struct session_process *process, FILE *out)
 {
     const struct timing_windows *windows = &process->windows;
@@ -249,9 +256,8 @@ static void print_overhead(const struct session_process *process, FILE *out)
         fputs("share of wall time not known", out);
     else
         fprintf(out, "%s %% of wall time", format_gain(text, share));
-    fprintf(out, "; %s %s (%s), %s %s dropped", format_count(text, o->buffers),
-            format_plural(o->buffers, "buffer", "buffers"), format_bytes(bytes, (double)o->buffer_bytes),
-            process->records_dropped ? "some" : "no", "records");
+    fprintf(out, "; %s %s (%s), %s", format_count(text, o->buffers), format_plural(o->buffers, "buffer", "buffers"),
+            format_bytes(bytes, (double)o->buffer_bytes), dropped_text(process));
     print_level(o->level, out);
     fputc('\n', out);
 }
