@@ -52,9 +52,11 @@ void doctor_target_libraries(const struct doctor *doctor, struct doctor_finding 
         char *list = !*library->path ? missing : is_cuda ? cuda : NULL;
         size_t used = list ? strlen(list) : 0;
         const char *name = *library->path ? library->path : library->name;
-        if (list &&
-            used + sizeof ", " + strlen(name) <= sizeof missing) /* a line holds no more; the first ones tell enough */
-            sprintf(list + used, "%s%s", used ? ", " : "", name);
+        const size_t comma = used ? 2 : 0, bytes = strlen(name) + 1;
+        if (list && used + comma + bytes <= sizeof missing) { /* a line holds no more; the first ones tell enough */
+            memcpy(list + used, ", ", comma);
+            memcpy(list + used + comma, name, bytes);
+        }
     }
     if (*missing) {
         doctor_say(finding, DOCTOR_FAIL, "it does not start: the loader finds no %s", missing);
