@@ -15,11 +15,12 @@ enum {
 };
 enum { STREAMS = 128, STACK = 8, GONE = 128 };
 
-struct fake_event {
+static struct fake_event {
+    struct fake_event *older;
     void *context;
     bool recorded;
     uint64_t at_ns;
-};
+} * newest;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t now_ns = 1000;
@@ -200,6 +201,10 @@ int cuEventCreate(void **event, unsigned flags)
         return OUT_OF_MEMORY;
     struct fake_event *created = calloc(1, sizeof *created);
     created->context = stack[depth];
+    pthread_mutex_lock(&lock);
+    created->older = newest; /* what nobody destroys is the driver's, and no leak */
+    newest = created;
+    pthread_mutex_unlock(&lock);
     *event = created;
     __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
     return SUCCESS;

@@ -91,8 +91,10 @@ static void take_timing(struct trace_content *c, const struct trace_item *item)
 
 static void take_lengths(struct trace_content *c, const struct trace_item *item)
 {
+    static struct trace_lengths *lengths; /* as long as the process */
     if ((c->length_count & (c->length_count - 1)) == 0)
-        c->lengths = realloc(c->lengths, (c->length_count ? c->length_count * 2 : 1) * sizeof *c->lengths);
+        lengths = realloc(lengths, (c->length_count ? c->length_count * 2 : 1) * sizeof *lengths);
+    c->lengths = lengths;
     memcpy(&c->lengths[c->length_count++], item->record, sizeof *c->lengths);
 }
 
