@@ -3,6 +3,7 @@
  * times, no call found, unknown kinds, no room in the trace. */
 #include "cupti/kernel_records.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -38,7 +39,8 @@ static uint64_t mismatches;
 static uint64_t opened_ns, ended_ns; /* CLOCK_REALTIME, as CUPTI's times; ENDED 0: not yet */
 static struct waiting_kernel *waiting;
 static unsigned waiting_count;
-static uint64_t records_seen, graph_kernels;
+static uint64_t records_seen;
+static _Atomic uint64_t graph_kernels; /* written by whoever takes records, read by the helper too */
 static bool looks_at_windows, windows_only;
 static uint64_t patience_until_ns;
 
@@ -97,7 +99,7 @@ uint64_t kernel_records_seen(void)
 
 uint64_t kernel_records_graph_kernels(void)
 {
-    return graph_kernels;
+    return atomic_load_explicit(&graph_kernels, memory_order_relaxed);
 }
 
 void kernel_records_look_at_windows(bool look, bool only)
@@ -306,7 +308,9 @@ static uint64_t source_node_of(const struct cupti_kernel_record *r)
 
 static void take_kernel(const struct cupti_kernel_record *r)
 {
-    graph_kernels += r->graph_id != 0;
+    if (r->graph_id)
+        atomic_store_explicit(&graph_kernels, atomic_load_explicit(&graph_kernels, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
     if (is_left_out(r->start_ns))
         return;
     if (!times_are_possible(r->start_ns, r->end_ns)) {
