@@ -14,6 +14,8 @@
 #include "report/safe_text.h"
 #include "report/timing_text.h"
 
+enum { TIMING_TEXT_WIDTH = 200 }; /* the reason comes last in it */
+
 static void print_in_flight(const struct session_process *process, FILE *out)
 {
     for (size_t i = 0; i < process->in_flight_count; i++) {
@@ -118,7 +120,7 @@ static void print_timing(const struct session_process *process, FILE *out)
         fputs(process->kernels ? "timed" : "timing not known", out);
     if (process->timing == SESSION_TIMING_OFF && process->timing_text && *process->timing_text) {
         fputs(": ", out);
-        safe_text_print(out, process->timing_text, 80);
+        safe_text_print(out, process->timing_text, TIMING_TEXT_WIDTH);
     }
     if (process->timing_cut)
         fputs("; CUPTI did not answer at exit: the last kernels may be missing", out);

@@ -323,8 +323,8 @@ static void print_sampled(const struct session_coverage *c, FILE *out)
         fprintf(out, "; %s to %s with 95 %% confidence", format_duration(low, all->low_ns),
                 format_duration(high, all->high_ns));
     if (c->executions_without_time)
-        fprintf(out, "; %s %s in no time", format_count(of, c->executions_without_time),
-                format_plural(c->executions_without_time, "execution is", "executions are"));
+        fprintf(out, "; %s %s no time in it", format_count(of, c->executions_without_time),
+                format_plural(c->executions_without_time, "execution has", "executions have"));
     fputc('\n', out);
 }
 

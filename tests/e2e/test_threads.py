@@ -4,12 +4,24 @@
 import ledger
 from recording import Case, main, program
 
-THREADS, CALLS = 8, 1500
+THREADS, CALLS, TRIES = 8, 1500, 8
 
 
 class Threads(Case):
+    def undropped(self, command):
+        """On a machine that has no time for the helper, threads that do nothing else but call outrun it: what is dropped then is counted,
+        and such a run says nothing of the rest."""
+        for _ in range(TRIES):
+            session = self.recorded(command)
+            coverage = session.report["coverage"]
+            if not coverage["records_dropped"]:
+                break
+            missing = THREADS * (2 * CALLS + CALLS // 5) - coverage["calls"]
+            self.assertLessEqual(missing, coverage["records_dropped"])
+        return session
+
     def test_eight_threads_three_streams(self):
-        session = self.recorded([program("calls"), "threads", str(THREADS), str(CALLS), "3"])
+        session = self.undropped([program("calls"), "threads", str(THREADS), str(CALLS), "3"])
         ledger.assert_equal(self, session, calls=THREADS * (2 * CALLS + CALLS // 5), kernels=THREADS * (3 * CALLS + CALLS // 5))
         report = session.report
         launched = [row for row in report["operators"] if row["name"] == "e2e_kernel"]

@@ -18,7 +18,7 @@ def measured(lines):
     """Without what differs from run to run: times, shares, and where these have the lines wrapped."""
     text = re.sub(r"[\d.,]+ (?:ns|us|ms|s|%)(?=\W)", "N", lines.group())
     text = re.sub(r"\s+", " ", text).replace("share of wall time not known", "N of wall time")
-    return text.replace("N a call or launch, ", "") + "\n"  # of so few calls some runs measure none
+    return text.replace("N a call or launch, ", "").replace("N a callback, ", "") + "\n"  # of so few some runs measure none
 
 
 def normalised(text):
