@@ -96,7 +96,7 @@ double session_device_l2_bytes(const struct session_device *device)
 }
 
 /* The most that is known of: calls that were captured are in none of the others, nor are replays among calls. */
-static uint64_t executions_of(const struct operator_row *op)
+uint64_t operator_row_executions(const struct operator_row *op)
 {
     uint64_t most = op->calls > op->executions ? op->calls : op->executions;
     return most > op->evidence.executions_all ? most : op->evidence.executions_all;
@@ -130,7 +130,7 @@ static void classify_operator(const struct session *session, struct operator_row
             op->work.path = gpu_spec_product_path(device->roofs.spec, op->work.path);
         if (op->kernels && !op->executions) /* a record without a call id: take the calls as they were counted */
             op->executions = op->calls;
-        double all = (double)executions_of(op);
+        double all = (double)operator_row_executions(op);
         double covered = op->kernels ? (double)op->executions : all;
         op->flops = op->work.flops * all;
         op->bytes = op->work.bytes * all;
@@ -278,7 +278,7 @@ static void find_shares(struct session *session)
         time[op->shape_source] += (double)op->time_ns;
         if (op->kind == OPERATOR_OTHER)
             continue;
-        uint64_t times = op->of_call ? op->executions : op->kernels, most = executions_of(op);
+        uint64_t times = op->of_call ? op->executions : op->kernels, most = operator_row_executions(op);
         double here = (double)(most > times ? most : times);
         launch_count[op->shape_source] += here;
         launches += here;

@@ -253,6 +253,8 @@ struct session *session_open(const char *path, struct session_error *error);
 struct session *session_open_with(const char *path, const struct session_options *options, struct session_error *error);
 /* As the driver says, else as the row does; NAN: not known. */
 double session_device_l2_bytes(const struct session_device *device);
+/* All there were of a row, timed or not, replays of graphs counted. */
+uint64_t operator_row_executions(const struct operator_row *op);
 bool session_is_empty(const struct session *session); /* no process used the GPU */
 /* A call, launch or kernel is in its trace, or its threads counted one. */
 bool session_process_used_gpu(const struct session_process *process);

@@ -118,17 +118,10 @@ static void group_operators(struct session *session)
 
 /* ---- facts ---- */
 
-/* All there were, timed or not. */
-static uint64_t executions_of(const struct operator_row *op)
-{
-    uint64_t most = op->calls > op->executions ? op->calls : op->executions;
-    return most > op->evidence.executions_all ? most : op->evidence.executions_all;
-}
-
 /* Those that savings are of, since they are shown as a share of time: where there is time, those that it covers. */
 static double executions_to_save_of(const struct weight_row *weight, const struct operator_row *op)
 {
-    return (double)(weight->time_ns > 0 ? op->executions : executions_of(op));
+    return (double)(weight->time_ns > 0 ? op->executions : operator_row_executions(op));
 }
 
 static const struct operator_row *operator_at(const struct session *session, const struct weight_row *weight, size_t i)
@@ -165,7 +158,7 @@ static void find_rows(const struct session *session, struct weight_row *weight)
     double all = 0;
     for (size_t i = 0; i < weight->operator_count; i++) {
         const struct operator_row *op = operator_at(session, weight, i);
-        rows[i] = (struct rows_executed){op->work.m, executions_of(op)};
+        rows[i] = (struct rows_executed){op->work.m, operator_row_executions(op)};
         all += (double)rows[i].times;
     }
     qsort(rows, weight->operator_count, sizeof *rows, compare_rows);
@@ -181,7 +174,7 @@ static void find_times(const struct session *session, struct weight_row *weight)
     double shares = 0;
     for (size_t i = 0; i < weight->operator_count; i++) {
         const struct operator_row *op = operator_at(session, weight, i);
-        sum_add(&weight->executions, executions_of(op));
+        sum_add(&weight->executions, operator_row_executions(op));
         sum_add(&weight->time_ns, op->time_ns);
         weight->timed |= op->timed;
         weight->starved |= (op->roofline.flags & ROOFLINE_STARVED) != 0;
@@ -206,11 +199,11 @@ static void find_ridge(const struct session *session, struct weight_row *weight)
     double executions = 0, below = 0, time = 0, time_below = 0;
     for (size_t i = 0; i < weight->operator_count; i++) {
         const struct operator_row *op = operator_at(session, weight, i);
-        executions += (double)executions_of(op);
+        executions += (double)operator_row_executions(op);
         time += (double)op->time_ns;
         if (!((double)op->work.m < weight->rows_at_ridge))
             continue;
-        below += (double)executions_of(op);
+        below += (double)operator_row_executions(op);
         time_below += (double)op->time_ns;
     }
     bool known = !isnan(weight->rows_at_ridge);

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "cupti/reserved_memory.h"
 #include "trace/trace_writer.h"
 
 enum buffer_state { BUFFER_FREE = 0, BUFFER_HELD, BUFFER_RETURNING, BUFFER_COMPLETED };
@@ -26,20 +27,14 @@ static _Atomic uint32_t buffers_touched; /* the lowest that are free are taken f
 static uint8_t *memory;
 static uint8_t *scratch; /* ACTIVITY_SCRATCH_COUNT of them, and one more that is handed out any number of times */
 
-static uint8_t *map_memory(size_t bytes)
-{
-    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return mapped == MAP_FAILED ? NULL : mapped;
-}
-
 bool activity_buffers_open(uint32_t count, uint32_t bytes)
 {
     if (memory)
         return true;
     buffer_count = count < 1 ? 1 : count > ACTIVITY_BUFFERS_MAX ? ACTIVITY_BUFFERS_MAX : count;
     buffer_bytes = (bytes < 4096 ? 4096 : bytes) & ~7u;
-    scratch = map_memory((size_t)ACTIVITY_SCRATCH_BYTES * (ACTIVITY_SCRATCH_COUNT + 1));
-    memory = scratch ? map_memory((size_t)buffer_count * buffer_bytes) : NULL;
+    scratch = reserved_memory_map((size_t)ACTIVITY_SCRATCH_BYTES * (ACTIVITY_SCRATCH_COUNT + 1));
+    memory = scratch ? reserved_memory_map((size_t)buffer_count * buffer_bytes) : NULL;
     return memory != NULL;
 }
 

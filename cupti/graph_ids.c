@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "cupti/reserved_memory.h"
+
 enum { OWN_MOST = 1 << 18, OWN_PROBES = 256, OWN_FIRST = (int)0x80000000u };
 
 struct own_id {
@@ -29,12 +31,11 @@ static bool map_own(void)
 {
     if (atomic_load(&own_ids))
         return true;
-    void *table = mmap(NULL, OWN_MOST * sizeof(struct own_id), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *table = reserved_memory_map(OWN_MOST * sizeof(struct own_id));
     struct own_id *none = NULL;
-    if (table != MAP_FAILED && !atomic_compare_exchange_strong(&own_ids, &none, table))
+    if (table && !atomic_compare_exchange_strong(&own_ids, &none, table))
         munmap(table, OWN_MOST * sizeof(struct own_id));
-    return table != MAP_FAILED;
+    return table != NULL;
 }
 
 enum graph_ids_source graph_ids_open(const struct cupti_library *library, const struct cuda_driver *mapped)

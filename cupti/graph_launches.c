@@ -12,6 +12,7 @@
 #include "cupti/graph_ids.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/lengths.h"
+#include "cupti/reserved_memory.h"
 #include "trace/clock.h"
 #include "trace/trace_writer.h"
 
@@ -42,11 +43,11 @@ bool graph_launches_open(void)
     if (atomic_load(&executables))
         return true;
     size_t bytes = GRAPH_LAUNCHES_MOST * sizeof(struct executable);
-    void *table = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *table = reserved_memory_map(bytes);
     struct executable *none = NULL;
-    if (table != MAP_FAILED && !atomic_compare_exchange_strong(&executables, &none, table))
+    if (table && !atomic_compare_exchange_strong(&executables, &none, table))
         munmap(table, bytes);
-    return table != MAP_FAILED;
+    return table != NULL;
 }
 
 /* ---- lines ---- */

@@ -5,7 +5,8 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/mman.h>
+
+#include "cupti/reserved_memory.h"
 
 enum {
     BLOCK = 16,
@@ -54,18 +55,12 @@ static _Atomic int distrusted, ids_distrusted, records_come;
 #define GET(field)        atomic_load_explicit(&(field), memory_order_relaxed)
 #define SET(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
 
-static void *map_table(size_t bytes)
-{
-    void *table = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return table == MAP_FAILED ? NULL : table;
-}
-
 bool graph_nodes_open(void)
 {
     if (!entries)
-        entries = map_table(GRAPH_NODES_MOST * sizeof *entries);
+        entries = reserved_memory_map(GRAPH_NODES_MOST * sizeof *entries);
     if (!changes)
-        changes = map_table(GRAPH_NODES_CHANGES * sizeof *changes);
+        changes = reserved_memory_map(GRAPH_NODES_CHANGES * sizeof *changes);
     return entries && changes;
 }
 

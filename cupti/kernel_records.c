@@ -5,12 +5,12 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "cupti/cupti_session.h"
 #include "cupti/cupti_versions.h"
 #include "cupti/graph_nodes.h"
 #include "cupti/launch_join.h"
+#include "cupti/reserved_memory.h"
 #include "cupti/subscription.h"
 #include "cupti/timing_delivery.h"
 #include "trace/clock.h"
@@ -51,11 +51,8 @@ static void count(uint64_t *counter, uint64_t more)
 
 bool kernel_records_reserve(void)
 {
-    if (!waiting) {
-        void *mapped = mmap(NULL, WAITING_MAX * sizeof *waiting, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        waiting = mapped == MAP_FAILED ? NULL : mapped;
-    }
+    if (!waiting)
+        waiting = reserved_memory_map(WAITING_MAX * sizeof *waiting);
     return waiting != NULL;
 }
 

@@ -5,7 +5,8 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/mman.h>
+
+#include "cupti/reserved_memory.h"
 
 /* Owners beyond enum trace_owner, inside the table only. */
 enum { OWNER_PENDING = 0xfe, OWNER_FAILED = 0xff };
@@ -58,9 +59,7 @@ static inline uint64_t key_of(uint32_t correlation_id, uint32_t previous, unsign
 
 static void *map_table(size_t entries)
 {
-    void *table = mmap(NULL, entries * sizeof(struct launch_entry), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return table == MAP_FAILED ? NULL : table;
+    return reserved_memory_map(entries * sizeof(struct launch_entry));
 }
 
 bool launch_join_open(bool external)
