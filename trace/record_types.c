@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "trace/launch_values.h"
 #include "trace/trace_sums.h"
 
 /* Text of BYTES bytes at the end of a record: does it fit? */
@@ -68,6 +69,24 @@ static bool check_window(const struct trace_record *record, struct record_text *
 {
     const struct trace_window *window = (const void *)record;
     return take_text(record, sizeof *window, window->text_bytes, text);
+}
+
+static bool check_launch_shape(const struct trace_record *record, struct record_text *text)
+{
+    (void)text;
+    const size_t fixed = sizeof(struct trace_launch_shape), values = sizeof(struct trace_launch_values);
+    return record->size == fixed ||
+           (record->size >= fixed + values &&
+            launch_values_hold((const struct trace_launch_values *)((const char *)record + fixed),
+                               record->size - fixed - values));
+}
+
+static bool check_parameter_plan(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_parameter_plan *plan = (const void *)record;
+    (void)text;
+    return plan->name_id && (uint64_t)plan->count * sizeof plan->parameter[0] <= record->size - sizeof *plan &&
+           launch_plan_holds(plan);
 }
 
 /* ---- sums ---- */
@@ -201,7 +220,7 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_SIGNATURE,    "signature",     216, true,  0,                           NULL},
     {TRACE_RECORD_CALL,         "call",           64, false, TRACE_RECORD_SIGNATURE,      NULL},
     {TRACE_RECORD_CALL_FAILED,  "call failed",    32, false, TRACE_RECORD_SIGNATURE,      NULL},
-    {TRACE_RECORD_LAUNCH_SHAPE, "launch shape",   56, true,  0,                           NULL},
+    {TRACE_RECORD_LAUNCH_SHAPE, "launch shape",   56, true,  0,                           check_launch_shape},
     {TRACE_RECORD_LAUNCH,       "launch",         48, false, TRACE_RECORD_LAUNCH_SHAPE,   NULL},
     {TRACE_RECORD_KERNEL,       "kernel",        112, false, 0,                           NULL},
     {TRACE_RECORD_COPY,         "copy",           64, false, 0,                           NULL},
@@ -232,6 +251,7 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_SUM_LENGTHS,  "sum of lengths", 72, false, 0,                           check_sum_lengths},
     {TRACE_RECORD_SUM_ACTIVITY, "activity",       32, false, 0,                           check_sum_activity},
     {TRACE_RECORD_SUM_COPIES,   "sum of copies",  64, false, 0,                           NULL},
+    {TRACE_RECORD_PARAMETER_PLAN,"parameter plan",24, false, 0,                           check_parameter_plan},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;

@@ -14,7 +14,7 @@
 
 #define TRACE_MAGIC 0x0a504154464f4f52ull /* "ROOFTAP\n" */
 #define TRACE_VERSION_MAJOR 1
-#define TRACE_VERSION_MINOR 5
+#define TRACE_VERSION_MINOR 6
 #define TRACE_BLOCK_BYTES 65536u
 #define TRACE_HEADER_BYTES 128u
 #define TRACE_SLOT_BLOCKS_MOST 64 /* of a process; more threads at one time are counted as without slot */
@@ -124,6 +124,8 @@ enum trace_record_type {
     TRACE_RECORD_SUM_LENGTHS = 38, /* struct trace_sum_lengths */
     TRACE_RECORD_SUM_ACTIVITY = 39,/* struct trace_sum_activity */
     TRACE_RECORD_SUM_COPIES = 40,  /* struct trace_sum_copies */
+    /* since 1.6: */
+    TRACE_RECORD_PARAMETER_PLAN = 41, /* struct trace_parameter_plan: how the parameters of one kernel are kept; once a process */
 };
 
 /* ---- facts about the process ---- */
@@ -337,6 +339,15 @@ struct trace_launch_shape {
     uint32_t shared_bytes;       /* dynamic */
 };
 
+/* Since 1.6, behind the LAUNCH_SHAPE of a launch whose kernel has a PARAMETER_PLAN, and part of what its id is the hash of: what the
+ * plan keeps of the parameters' values. trace/launch_values.h reads it. */
+struct trace_launch_values {
+    uint32_t null_pointers;      /* bit i: the pointer that is number i among the plan's pointers is NULL */
+    uint16_t value_bytes;        /* unpacked: a multiple of 4 */
+    uint16_t packed_bytes;
+    unsigned char packed[];      /* launch_values_pack() */
+};
+
 struct trace_launch {
     struct trace_record record;
     uint32_t shape_offset;       /* of a TRACE_RECORD_LAUNCH_SHAPE of the same block */
@@ -345,6 +356,41 @@ struct trace_launch {
     uint64_t stream;
     uint64_t call_id;
     uint64_t parent_call_id;     /* the library call inside which it was made, 0 none */
+};
+
+/* Since 1.6, behind a LAUNCH whose shape has values: addresses are no part of a shape, which is the same for all layers. */
+enum { TRACE_LAUNCH_POINTERS = 4 };
+struct trace_launch_pointers {
+    uint64_t pointer[TRACE_LAUNCH_POINTERS]; /* the first of the plan's pointers that are not NULL, in order; 0: no more */
+};
+
+enum trace_parameter_kind {
+    TRACE_PARAMETER_POINTER = 1, /* whether it is NULL stands in null_pointers; no bytes are kept */
+    TRACE_PARAMETER_VALUE = 2,   /* its first KEPT bytes */
+};
+enum trace_plan_source {
+    TRACE_PLAN_DRIVER = 1,       /* the driver told every parameter's size */
+    TRACE_PLAN_NAME = 2,         /* sizes follow from the types in the mangled name; what no type tells is not kept */
+};
+struct trace_parameter {
+    uint16_t bytes;              /* of the parameter; 0: not known */
+    uint16_t kept;               /* of these, from the start; 0: none. Less than BYTES: the rest is not kept */
+    uint8_t kind;                /* enum trace_parameter_kind */
+    uint8_t reserved[3];
+};
+enum {
+    TRACE_PARAMETERS_MOST = 64,   /* of one kernel; one with more has no plan */
+    TRACE_POINTERS_MOST = 32,     /* a pointer beyond is a VALUE of which nothing is kept */
+    TRACE_VALUE_BYTES_MOST = 512, /* of all values of one launch, unpacked, each rounded up to 4 bytes */
+};
+
+/* Values stand one behind the other in the order of parameters, each rounded up to a multiple of 4 bytes. */
+struct trace_parameter_plan {
+    struct trace_record record;
+    uint64_t name_id;
+    uint32_t count;
+    uint32_t source;             /* enum trace_plan_source */
+    struct trace_parameter parameter[];
 };
 
 /* ---- how long it took ---- */
@@ -356,7 +402,16 @@ enum trace_join {
     TRACE_JOIN_GRAPH_NODE = 3,   /* since 1.3: by its node. The call is the one that was captured; 0: none, the program built the node */
     TRACE_JOIN_EVENTS = 4,       /* since 1.5: no kernel but all that one call did on the GPU, between two events of CUDA: grid and block are 0, of a library call name_id too */
 };
-enum trace_owner { TRACE_OWNER_NONE = 0, TRACE_OWNER_CALL = 1, TRACE_OWNER_LAUNCH = 2 };
+enum trace_owner {
+    TRACE_OWNER_NONE = 0,
+    TRACE_OWNER_CALL = 1,
+    TRACE_OWNER_LAUNCH = 2,
+    TRACE_OWNER_LAUNCH_VALUES = 3, /* since 1.6: a launch whose shape has values */
+};
+static inline int trace_owner_is_launch(uint32_t owner)
+{
+    return owner == TRACE_OWNER_LAUNCH || owner == TRACE_OWNER_LAUNCH_VALUES;
+}
 
 /* Since 1.5: of kernels and nodes of graphs, the upper bits of a call id tell copies of one graph in another apart, each of which
  * runs the call; 0: not in a copy. */
@@ -567,6 +622,9 @@ _Static_assert(sizeof(struct trace_timing) == 56 && sizeof(struct trace_window) 
                    sizeof(struct trace_graph_node) == 64 && sizeof(struct trace_graph_launches) == 32 &&
                    sizeof(struct trace_lengths) == 80 && sizeof(struct trace_overhead) == 128 && sizeof(struct trace_copy) == 80,
                "1.5");
+_Static_assert(sizeof(struct trace_launch_values) == 8 && sizeof(struct trace_launch_pointers) == 32 &&
+                   sizeof(struct trace_parameter) == 8 && sizeof(struct trace_parameter_plan) == 24,
+               "1.6");
 _Static_assert(sizeof(struct trace_group) == 64 && sizeof(struct trace_groups) == 24, "groups");
 
 /* Hash of content, 16 bytes a step: both words meet in one 64x64 multiplication whose halves are folded, so that every bit
