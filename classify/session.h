@@ -13,6 +13,7 @@
 #include "classify/duration_histogram.h"
 #include "classify/held_clock.h"
 #include "classify/kernel_families.h"
+#include "classify/launch_decode.h"
 #include "classify/operator_join.h"
 #include "classify/peak_option.h"
 #include "classify/phases.h"
@@ -111,6 +112,12 @@ enum operator_graph {
     OPERATOR_GRAPH_UNKNOWN, /* all of its time: its nodes are not known */
 };
 
+/* Kernels of another name that serve an operator, whose time is part of its. */
+struct operator_helper {
+    char *name; /* NULL: not known */
+    uint64_t kernels, time_ns;
+};
+
 /* A row of the report. */
 struct operator_row {
     enum operator_kind kind;
@@ -140,6 +147,12 @@ struct operator_row {
     double share;                   /* of the kernel time of all devices; NAN without any */
     double rows_at_ridge;           /* M*; INFINITY: no number of rows makes it compute-bound; NAN: not known */
     struct roofline roofline;
+    /* Of a kernel by name whose launches the table of launches knows, or that carries parameters: what they mean. Rows whose
+     * launches were read differ by what they mean, and work, shape_source and kind follow from it. NULL: of no such launch. */
+    struct launch_decode *launch;
+    double bytes_least;              /* of all calls, where only bounds are known (experts, at_most); NAN: not known */
+    struct operator_helper *helpers; /* KERNELS and TIME_NS hold them too; EXECUTIONS and CALLS don't */
+    size_t helper_count;
     size_t merged_at;                  /* its place before the rows were sorted */
     uint64_t phase_calls[PHASE_COUNT]; /* calls by the phase of their step; their sum may be less than calls */
     double gain_ns; /* what would be saved at the roof, at most the device's busy time; NAN: not known */
@@ -174,6 +187,10 @@ struct session_coverage {
     double launch_share
         [SESSION_PROVENANCE_COUNT]; /* by enum trace_provenance, of GEMM and attention launches; NAN: none */
     double gpu_time_share[SESSION_PROVENANCE_COUNT]; /* of gpu_time_ns */
+    /* By enum launch_reading, of launches that no library call owns: executions, and their kernels' time. */
+    uint64_t launches_by_reading[LAUNCH_READING_COUNT];
+    double launch_time_ns_by_reading[LAUNCH_READING_COUNT];
+    uint64_t helpers_uncharged; /* executions of helpers that no operator was found for; they keep rows of their own */
     /* Kernels that no library call owns and no pattern of names knows: operators whose family is unknown, longest first. */
     uint64_t unknown_family_kernels;
     double unknown_family_time_ns, unknown_family_share; /* NAN: not known */
