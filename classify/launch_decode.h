@@ -41,6 +41,7 @@ enum launch_serves {
     LAUNCH_SERVES_LAST_MATMUL, /* stream-K fix-up, split-K reduction, a conversion of its output */
     LAUNCH_SERVES_NEXT_ATTENTION, /* unpacks its K or V */
     LAUNCH_SERVES_LAST_ATTENTION, /* combines its parts */
+    LAUNCH_SERVES_NEXT,           /* unpacks what the next matmul or attention reads, whichever comes first */
 };
 
 struct launch_row;
@@ -62,7 +63,9 @@ struct launch_decode {
     int weights;   /* matrices read by each product: 2 with a fused gate, whose FLOPs count too */
     bool experts;  /* of a mixture: how many different matrices are read stands on the device */
     double matrices_least,
-        matrices_most; /* distinct weight matrices that the launch reads, gates included; equal where known */
+        matrices_most;  /* distinct weight matrices that the launch reads, gates included; equal where known */
+    double activations; /* distinct activation matrices, up to BATCH: 1 where all experts read the same rows */
+    bool adds;          /* a matrix of the output's size and type is read and added: a residual, a bias */
     const struct weight_format *weight_format; /* NULL: not known */
     double a_bits, d_bits;                     /* of one activation, as the kernel reads it, and of one output; NAN */
     int weight_parameter;                      /* index of the pointer to the weight; -1 */
@@ -72,6 +75,10 @@ struct launch_decode {
     int64_t queries, keys;     /* of one sequence */
     int64_t sequences;
     bool keys_at_most; /* KEYS is what the cache holds, padded: the true length is on the device */
+    bool masked;       /* a mask's content is on the device: QUERIES x KEYS pairs are a maximum */
+    bool v_in_k;       /* as attention_model has it */
+    int64_t splits;    /* 1: none */
+    double split_row_bits;
     double q_bits, k_bits, v_bits, o_bits;
 };
 
