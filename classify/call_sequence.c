@@ -9,6 +9,7 @@
 #include "classify/allocate.h"
 #include "classify/operator_join.h"
 #include "classify/work.h"
+#include "trace/launch_values.h"
 
 enum { OPERAND_A, OPERAND_B, OPERAND_D }; /* in a trace_call */
 
@@ -19,8 +20,17 @@ struct sequence_thread {
     struct step_sequence *steps;
 };
 
+/* What helpers made of weights and activations since the last product: the product reads the copy. */
+enum { COPIES_MOST = 4 };
+
+struct made_copy {
+    uint64_t from, to;
+};
+
 struct sequence_stream {
     uint32_t thread, generation;
+    struct made_copy copies[COPIES_MOST];
+    uint32_t copy_count;
     /* Siblings that came so far; count 0: none. */
     struct sequence_siblings siblings;
     uint64_t weights[SIBLINGS_MOST];
@@ -62,6 +72,78 @@ void sequence_call_of_signature(const struct trace_signature *signature, struct 
     bool weighs = work.weight == (call->right == OPERAND_A ? WORK_WEIGHT_A : WORK_WEIGHT_B) && work.k > 1;
     bool pointers = signature->batch_mode == TRACE_BATCH_POINTERS || signature->batch_mode == TRACE_BATCH_GROUPED;
     call->product = weighs && work.batch == 1 && !pointers;
+}
+
+/* Places are those of the first pointers that are not NULL. */
+static uint8_t slot_of(const struct launch_parameters *parameters, int index)
+{
+    uint8_t before = 0;
+    if (index < 0 || launch_parameter_pointer(parameters, (unsigned)index, NULL) != LAUNCH_POINTER_SET)
+        return 0;
+    for (int i = 0; i < index; i++)
+        before += launch_parameter_pointer(parameters, (unsigned)i, NULL) == LAUNCH_POINTER_SET;
+    return before < TRACE_LAUNCH_POINTERS ? before + 1 : 0;
+}
+
+/* The pointer that follows the weight's: kernels take both operands one after the other. */
+static uint8_t slot_after(const struct launch_parameters *parameters, int weight)
+{
+    return slot_of(parameters, weight) ? slot_of(parameters, weight + 1) : 0;
+}
+
+void sequence_launch_of_decode(const struct launch_decode *decode, const struct launch_parameters *parameters,
+                               struct sequence_launch *launch)
+{
+    *launch = (struct sequence_launch){.queries = -1, .sequences = -1};
+    if (decode->reading != LAUNCH_READ)
+        return;
+    launch->attention = decode->kind == LAUNCH_ATTENTION;
+    launch->serves = decode->kind == LAUNCH_HELPER &&
+                     (decode->serves == LAUNCH_SERVES_NEXT_MATMUL || decode->serves == LAUNCH_SERVES_LAST_MATMUL);
+    if (launch->attention) {
+        launch->queries = decode->queries;
+        launch->sequences = decode->sequences;
+    }
+    if (!parameters)
+        return;
+    if (launch->serves && decode->serves == LAUNCH_SERVES_NEXT_MATMUL)
+        launch->source = slot_of(parameters, 0);
+    const bool weighs = decode->kind == LAUNCH_MATMUL && (decode->experts || decode->batch == 1) && decode->m > 0 &&
+                        decode->n > 0 && decode->k > 0;
+    launch->weight = weighs ? slot_of(parameters, decode->weight_parameter) : 0;
+    launch->product = launch->weight != 0;
+    if (!launch->product)
+        return;
+    launch->left = slot_after(parameters, decode->weight_parameter);
+    launch->experts = decode->experts;
+    launch->m = decode->m;
+    launch->n = decode->n;
+    launch->k = decode->k;
+}
+
+/* ---- copies ---- */
+
+static void note_copy(struct sequence_stream *stream, const struct trace_launch_pointers *pointers,
+                      const struct sequence_launch *launch)
+{
+    uint64_t to = 0;
+    if (!launch->source || !pointers)
+        return;
+    for (int i = 0; i < TRACE_LAUNCH_POINTERS; i++) /* the result's is the last */
+        if (pointers->pointer[i])
+            to = pointers->pointer[i];
+    if (stream->copy_count == COPIES_MOST)
+        memmove(&stream->copies[0], &stream->copies[1], --stream->copy_count * sizeof stream->copies[0]);
+    stream->copies[stream->copy_count++] = (struct made_copy){pointers->pointer[launch->source - 1], to};
+}
+
+/* The address of which ADDRESS has a copy, else ADDRESS. */
+static uint64_t original(const struct sequence_stream *stream, uint64_t address)
+{
+    for (uint32_t i = stream->copy_count; stream->copy_count && i-- > 0;)
+        if (stream->copies[i].to == address)
+            return stream->copies[i].from;
+    return address;
 }
 
 /* ---- rows ---- */
@@ -224,9 +306,18 @@ static struct sequence_stream *stream_of(struct call_sequence *sequence, const s
         end_siblings(sequence, stream);
         stream->scores_known = false;
         stream->launched_count = 0;
+        stream->copy_count = 0;
         stream->generation = thread->generation;
     }
     return stream;
+}
+
+/* After a product. */
+static void begin_gap(struct sequence_stream *stream)
+{
+    memset(stream->launched, 0, sizeof stream->launched);
+    stream->launched_count = 0;
+    stream->copy_count = 0;
 }
 
 /* The thread of a record; a block that is older than one read before breaks what was going on. */
@@ -250,8 +341,9 @@ void call_sequence_call(struct call_sequence *sequence, const struct trace_block
     struct sequence_stream *stream = thread ? stream_of(sequence, thread, record->stream) : NULL;
     bool product = call->product && record->operand[call->left] && record->operand[call->right];
     if (thread) {
-        struct step_product facts = {record->operand[call->right], call->m, call->n, call->k};
-        step_sequence_add_call(thread->steps, number, product ? &facts : NULL);
+        uint64_t weight = record->operand[call->right];
+        struct step_product facts = {stream ? original(stream, weight) : weight, call->m, call->n, call->k, false};
+        step_sequence_add_call(thread->steps, number, record->call_id, product ? &facts : NULL);
     }
     if (!stream) {
         sum_add(&sequence->dropped, 1);
@@ -265,25 +357,68 @@ void call_sequence_call(struct call_sequence *sequence, const struct trace_block
         find_attention(sequence, stream, record, number, call);
     else
         stream->scores_known = false;
-    memset(stream->launched, 0, sizeof stream->launched);
-    stream->launched_count = 0;
+    begin_gap(stream);
 }
 
-void call_sequence_launch(struct call_sequence *sequence, const struct trace_block_header *block,
-                          const struct trace_launch *record, uint32_t number, uint64_t name_id, enum phase named)
+/* False: it is no product, or its weight's address is not known. */
+static bool product_of_launch(const struct sequence_stream *stream, const struct trace_launch *record,
+                              const struct sequence_launch *launch, struct step_product *product)
 {
-    struct sequence_thread *thread = take_up(sequence, block);
-    struct sequence_stream *stream = thread ? stream_of(sequence, thread, record->stream) : NULL;
-    if (thread)
-        step_sequence_add_launch(thread->steps, number, named);
-    if (!stream) {
-        sum_add(&sequence->dropped, 1);
-        return;
+    const struct trace_launch_pointers *pointers = launch && launch->product ? launch_pointers(record) : NULL;
+    const uint64_t address = pointers ? pointers->pointer[launch->weight - 1] : 0;
+    if (!address)
+        return false;
+    *product = (struct step_product){stream ? original(stream, address) : address, launch->m, launch->n, launch->k,
+                                     launch->experts};
+    return true;
+}
+
+static void add_to_step(struct sequence_thread *thread, const struct sequence_stream *stream,
+                        const struct trace_launch *record, uint32_t number, enum phase named,
+                        const struct sequence_launch *launch)
+{
+    struct step_product product;
+    struct step_attention attention;
+    struct step_launch facts = {.named = named};
+    if (product_of_launch(stream, record, launch, &product))
+        facts.product = &product;
+    if (launch && launch->attention) {
+        attention = (struct step_attention){launch->queries, launch->sequences};
+        facts.attention = &attention;
     }
+    step_sequence_add_launch(thread->steps, number, record->call_id, &facts);
+}
+
+/* A kernel between two products, unless it is of one's account. */
+static void add_to_gap(struct sequence_stream *stream, uint64_t name_id)
+{
     if (stream->launched_count < SEQUENCE_SOFTMAX_LAUNCHES)
         stream->launched[stream->launched_count] = name_id ? name_id : SEQUENCE_NAMELESS;
     if (stream->launched_count <= SEQUENCE_SOFTMAX_LAUNCHES)
         stream->launched_count++;
+}
+
+void call_sequence_launch(struct call_sequence *sequence, const struct trace_block_header *block,
+                          const struct trace_launch *record, uint32_t number, uint64_t name_id, enum phase named,
+                          const struct sequence_launch *launch)
+{
+    struct sequence_thread *thread = take_up(sequence, block);
+    struct sequence_stream *stream = thread ? stream_of(sequence, thread, record->stream) : NULL;
+    if (thread)
+        add_to_step(thread, stream, record, number, named, launch);
+    if (!stream) {
+        sum_add(&sequence->dropped, 1);
+        return;
+    }
+    if (launch && launch->product) {
+        end_siblings(sequence, stream);
+        stream->scores_known = false;
+        begin_gap(stream);
+    } else if (launch && launch->serves) {
+        note_copy(stream, launch_pointers(record), launch);
+    } else {
+        add_to_gap(stream, name_id);
+    }
 }
 
 void call_sequence_end(struct call_sequence *sequence)

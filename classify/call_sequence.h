@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "classify/index_map.h"
+#include "classify/launch_decode.h"
 #include "classify/phases.h"
 #include "classify/step_sequence.h"
 #include "classify/weights.h"
@@ -27,6 +28,23 @@ struct sequence_call {
 };
 
 void sequence_call_of_signature(const struct trace_signature *signature, struct sequence_call *call);
+
+/* What a kind of launch is to a sequence. Zeroed: nothing is known of it. Slots are places in a trace_launch_pointers plus
+ * one; 0: none. */
+struct sequence_launch {
+    bool product; /* rows times a weight; of experts, times some of them */
+    bool attention;
+    bool serves; /* it is part of a product's account: no kernel between two of them */
+    bool experts;
+    uint8_t weight, left; /* of a product: slot of the weight, and of the activation */
+    uint8_t source;       /* it unpacks, converts or quantises what stands there for the next product */
+    int64_t m, n, k;
+    int64_t queries, sequences; /* of attention; negative: not known */
+};
+
+/* PARAMETERS are those of DECODE's shape: their addresses are not looked at. NULL: the launch carries none. */
+void sequence_launch_of_decode(const struct launch_decode *decode, const struct launch_parameters *parameters,
+                               struct sequence_launch *launch);
 
 enum {
     SEQUENCE_THREADS_MOST = 1 << 10,
@@ -81,9 +99,10 @@ void call_sequence_open(struct call_sequence *sequence);
 void call_sequence_call(struct call_sequence *sequence, const struct trace_block_header *block,
                         const struct trace_call *record, uint32_t number, const struct sequence_call *call);
 /* Of the outermost launches only. NUMBER tells kernels apart, apart from the numbers of calls; NAMED is what the kernel's
- * name, if it is known by now, says of the phase. */
+ * name, if it is known by now, says of the phase. LAUNCH may be NULL. */
 void call_sequence_launch(struct call_sequence *sequence, const struct trace_block_header *block,
-                          const struct trace_launch *record, uint32_t number, uint64_t name_id, enum phase named);
+                          const struct trace_launch *record, uint32_t number, uint64_t name_id, enum phase named,
+                          const struct sequence_launch *launch);
 /* Lists that somebody else found, with their times. */
 void call_sequence_add_siblings(struct call_sequence *sequence, const struct sequence_siblings *siblings);
 void call_sequence_add_attention(struct call_sequence *sequence, const struct sequence_attention *attention);

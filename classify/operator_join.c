@@ -232,7 +232,7 @@ static void add_launch(struct operator_join *join, const struct trace_item *item
     if (!launches->phase_known)
         find_phase(join, launches);
     call_sequence_launch(&join->sequence, item->block, (const struct trace_launch *)item->record, (uint32_t)index,
-                         launches->name_id, launches->phase);
+                         launches->name_id, launches->phase, NULL);
 }
 
 static void add_call(struct operator_join *join, const struct trace_item *item)

@@ -47,6 +47,24 @@ static bool is_followed_by_generation(const struct step_facts *step, const struc
            step->rows % next->rows == 0 && (!before || before->rows == next->rows);
 }
 
+double step_rows(const struct step_facts *step)
+{
+    return step->query_rows ? (double)step->query_rows : step->mean_rows;
+}
+
+/* Attention whose queries are known tells a model's pass from other programs that multiply. UNKNOWN: it tells no more. */
+static enum phase phase_by_attention(const struct step_facts *step, const struct step_facts *next)
+{
+    if (!step->query_rows)
+        return PHASE_UNKNOWN;
+    if (step->rows > step->last_rows)
+        return PHASE_PREFILL;
+    if (step->queries == 1)
+        return step->query_rows == step->rows && equal_rows(step) ? PHASE_DECODE : PHASE_UNKNOWN;
+    return next && next->first_weight == step->first_weight && next->products > step->products ? PHASE_PREFILL
+                                                                                               : PHASE_UNKNOWN;
+}
+
 enum phase phase_of_step(const struct step_facts *step, const struct step_facts *before, const struct step_facts *next,
                          const struct step_facts *after_next)
 {
@@ -56,6 +74,9 @@ enum phase phase_of_step(const struct step_facts *step, const struct step_facts 
         return PHASE_UNKNOWN;
     if (step->rows == 1 && step->last_rows == 1)
         return repeated || layered ? PHASE_DECODE : PHASE_UNKNOWN;
+    const enum phase told = repeated || layered ? phase_by_attention(step, next) : PHASE_UNKNOWN;
+    if (told != PHASE_UNKNOWN)
+        return told;
     if ((repeated || layered) && step->named[PHASE_DECODE] && !step->named[PHASE_PREFILL])
         return step->projected && step->rows > step->last_rows ? PHASE_UNKNOWN : PHASE_DECODE;
     if (!layered || !step->projected || !repeated || step->rows < step->last_rows)

@@ -10,6 +10,11 @@
  * ends with the same weights.
  *   fewer than 4 GEMMs                                   unknown
  *   M = 1 throughout, repeated or layered                decode
+ *   repeated or layered, and attention's parameters were read:
+ *     M of the last < M of the others                    prefill: logits of fewer rows than were computed
+ *     one query of each sequence, more than one of them  decode: a batch
+ *     several queries, and the next step begins alike and goes on further
+ *                                                        prefill: a part of a prompt of which no logits were asked for
  *   repeated or layered, and an attention kernel was launched whose name says decode, and none that says prefill
  *                                                        decode; unknown where it is projected and M of the others is
  *                                                        larger than M of the last: the two contradict each other
@@ -23,7 +28,7 @@
  *   equal                                                unknown
  * Known to mislead: a run that computes the logits of all positions again and again with one small M (perplexity) looks
  * like a batch that decodes, and so does a model of another kind that is built of layers and ends in a projection. A kernel named prefill is no evidence: FlashInfer decodes with it where query heads share a KV head.
- * Calls under graph capture are seen when captured only, so replays are in no step. */
+ * Calls under graph capture are seen when captured only; what a replay is, is what was captured (replay_phases.h). */
 #ifndef CLASSIFY_PHASES_H
 #define CLASSIFY_PHASES_H
 
@@ -35,7 +40,7 @@ enum phase { PHASE_UNKNOWN, PHASE_PREFILL, PHASE_DECODE, PHASE_COUNT };
 /* What all operators of one phase come to. NAN: not known. */
 struct phase_sum {
     uint64_t steps;
-    double rows_per_step;          /* tokens: mean M of the GEMMs before the output projection */
+    double rows_per_step;          /* tokens: step_rows(), mean over the steps */
     double time_ns, share;         /* of operators with known work; share of the kernel time of all devices */
     double gpu_time_ns, gpu_share; /* the same of all operators, those without a work model too */
     double flops, bytes;
@@ -52,7 +57,13 @@ struct step_facts {
     int64_t last_rows;
     double mean_rows;        /* of the products before the last */
     bool named[PHASE_COUNT]; /* an attention kernel was launched whose name says so; UNKNOWN: means nothing */
+    /* As attention's parameters say; largest of the step. 0: none was read. */
+    int64_t queries;    /* of one sequence */
+    int64_t query_rows; /* of all sequences: tokens */
 };
+
+/* Tokens of a step: attention's rows where they are known, else the mean M before the output projection. */
+double step_rows(const struct step_facts *step);
 
 enum phase phase_of_step(const struct step_facts *step, const struct step_facts *before, const struct step_facts *next,
                          const struct step_facts *after_next); /* NULL: there is none */

@@ -11,9 +11,13 @@
 
 struct logged_call {
     uint32_t number; /* step_call_number() */
-    bool is_product;
+    bool is_product, is_attention;
     uint8_t named; /* enum phase */
-    struct step_product product;
+    uint64_t id;
+    union {
+        struct step_product product;
+        struct step_attention attention;
+    };
 };
 
 /* Where in the log a weight was read first. Places of an older generation are empty. */
@@ -26,7 +30,10 @@ struct waiting_step {
     struct step_facts facts;
     uint32_t *numbers; /* of its calls */
     size_t count;
+    uint64_t first_call, last_call; /* as in struct step_span; 0: not known */
 };
+
+#define NO_SPAN SIZE_MAX
 
 struct step_sequence {
     struct step_counts *counts;
@@ -38,6 +45,7 @@ struct step_sequence {
     size_t waiting_count;
     struct step_facts before; /* the last step that waits no more */
     bool before_known;
+    size_t span; /* in counts->spans, of the last step; NO_SPAN */
 };
 
 /* ---- counts ---- */
@@ -75,6 +83,7 @@ void step_counts_add(struct step_counts *counts, uint32_t number, bool launch, c
 void step_counts_free(struct step_counts *counts)
 {
     free(counts->calls);
+    free(counts->spans);
     *counts = (struct step_counts){0};
 }
 
@@ -125,6 +134,38 @@ static int64_t note_weight(struct step_sequence *steps, uint64_t weight, size_t 
 
 /* ---- steps that wait ---- */
 
+/* True: STEP goes on as the steps of SPAN did. */
+static bool continues(const struct step_span *span, const struct waiting_step *step, enum phase phase)
+{
+    const uint64_t apart = step->first_call - (span->first_call + (span->steps - 1) * span->stride);
+    return span->phase == phase && span->rows == step_rows(&step->facts) && step->first_call > span->first_call &&
+           (span->steps == 1 || apart == span->stride);
+}
+
+static void note_span(struct step_sequence *steps, const struct waiting_step *step, enum phase phase)
+{
+    struct step_counts *counts = steps->counts;
+    if (!step->first_call)
+        return;
+    if (steps->span != NO_SPAN && continues(&counts->spans[steps->span], step, phase)) {
+        struct step_span *span = &counts->spans[steps->span];
+        if (span->steps++ == 1)
+            span->stride = step->first_call - span->first_call;
+        span->last_call = step->last_call;
+        return;
+    }
+    steps->span = NO_SPAN;
+    if (counts->span_count == STEP_SPANS_MOST)
+        return;
+    counts->spans = allocate_grow(counts->spans, counts->span_count, &counts->span_capacity, sizeof *counts->spans);
+    steps->span = counts->span_count++;
+    counts->spans[steps->span] = (struct step_span){.first_call = step->first_call,
+                                                    .last_call = step->last_call,
+                                                    .steps = 1,
+                                                    .rows = step_rows(&step->facts),
+                                                    .phase = phase};
+}
+
 static void judge_oldest(struct step_sequence *steps)
 {
     struct waiting_step *step = &steps->waiting[0];
@@ -133,7 +174,8 @@ static void judge_oldest(struct step_sequence *steps)
                                      steps->waiting_count > 1 ? &steps->waiting[1].facts : NULL,
                                      steps->waiting_count > 2 ? &steps->waiting[2].facts : NULL);
     counts->steps[phase]++;
-    counts->rows[phase] += step->facts.mean_rows;
+    counts->rows[phase] += step_rows(&step->facts);
+    note_span(steps, step, phase);
     for (size_t i = 0; i < step->count; i++)
         count_call(counts, step->numbers[i], phase);
     counts->held -= step->count;
@@ -151,6 +193,17 @@ struct shape_count {
     uint64_t times;
 };
 
+static void take_attention(struct step_facts *facts, const struct step_attention *attention)
+{
+    const bool known =
+        attention->queries > 0 && attention->sequences > 0 && attention->queries <= INT64_MAX / attention->sequences;
+    const int64_t rows = known ? attention->queries * attention->sequences : 0;
+    if (rows > facts->query_rows)
+        facts->query_rows = rows;
+    if (known && attention->queries > facts->queries)
+        facts->queries = attention->queries;
+}
+
 static struct step_facts facts_of_log(const struct logged_call *log, size_t count)
 {
     struct step_facts facts = {0};
@@ -162,7 +215,9 @@ static struct step_facts facts_of_log(const struct logged_call *log, size_t coun
         const struct step_product *product = &log[i].product;
         size_t s = 0;
         facts.named[log[i].named] = true;
-        if (!log[i].is_product)
+        if (log[i].is_attention)
+            take_attention(&facts, &log[i].attention);
+        if (!log[i].is_product || product->experts)
             continue;
         if (!facts.products++)
             facts.first_weight = product->weight;
@@ -205,6 +260,13 @@ static void forget_log(struct step_sequence *steps)
     }
 }
 
+static const struct logged_call *first_product(const struct logged_call *log)
+{
+    while (!log->is_product)
+        log++;
+    return log;
+}
+
 /* The log from BEGIN on becomes a step; all of it is forgotten. */
 static void end_step(struct step_sequence *steps, size_t begin)
 {
@@ -218,6 +280,8 @@ static void end_step(struct step_sequence *steps, size_t begin)
         step->numbers = allocate(count, sizeof *step->numbers);
         for (size_t i = 0; i < count; i++)
             step->numbers[i] = steps->log[begin + i].number;
+        step->first_call = first_product(steps->log + begin)->id;
+        step->last_call = steps->log[begin + count - 1].id;
         counts->held += count;
         steps->waiting_count++;
     }
@@ -242,17 +306,27 @@ static void log_call(struct step_sequence *steps, const struct logged_call *call
     steps->counts->held++;
 }
 
-void step_sequence_add_call(struct step_sequence *steps, uint32_t number, const struct step_product *product)
+void step_sequence_add_call(struct step_sequence *steps, uint32_t number, uint64_t id,
+                            const struct step_product *product)
 {
-    struct logged_call call = {.number = step_call_number(number, false), .is_product = product != NULL};
+    struct logged_call call = {.number = step_call_number(number, false), .id = id, .is_product = product != NULL};
     if (product)
         call.product = *product;
     log_call(steps, &call);
 }
 
-void step_sequence_add_launch(struct step_sequence *steps, uint32_t number, enum phase named)
+void step_sequence_add_launch(struct step_sequence *steps, uint32_t number, uint64_t id,
+                              const struct step_launch *launch)
 {
-    log_call(steps, &(struct logged_call){.number = step_call_number(number, true), .named = (uint8_t)named});
+    struct logged_call call = {.number = step_call_number(number, true), .id = id, .named = (uint8_t)launch->named};
+    if (launch->product) {
+        call.is_product = true;
+        call.product = *launch->product;
+    } else if (launch->attention) {
+        call.is_attention = true;
+        call.attention = *launch->attention;
+    }
+    log_call(steps, &call);
 }
 
 struct step_sequence *step_sequence_open(struct step_counts *counts)
@@ -260,6 +334,7 @@ struct step_sequence *step_sequence_open(struct step_counts *counts)
     struct step_sequence *steps = allocate(1, sizeof *steps);
     steps->counts = counts;
     steps->generation = 1;
+    steps->span = NO_SPAN;
     return steps;
 }
 
@@ -269,6 +344,7 @@ void step_sequence_break(struct step_sequence *steps)
     while (steps->waiting_count)
         judge_oldest(steps);
     steps->before_known = false;
+    steps->span = NO_SPAN;
 }
 
 void step_sequence_close(struct step_sequence *steps)

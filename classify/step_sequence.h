@@ -16,6 +16,18 @@ enum {
     STEP_CALLS_HELD_MOST = 1 << 21, /* of all threads together: about 100 MB */
     STEPS_WAITING = 3,
     STEP_SHAPES_MOST = 64,
+    STEP_SPANS_MOST = 1 << 17, /* of all threads together */
+};
+
+/* Steps of one thread that followed one another, alike in phase and rows and equally far apart. Of those that were captured
+ * into graphs this tells what a replay is. By ids of calls, which rise along a thread and belong to it alone. */
+struct step_span {
+    uint64_t first_call; /* of the first product of the first step */
+    uint64_t last_call;  /* of the last call or launch of the last step */
+    uint64_t stride;     /* from one step's first product to the next one's; 0: there is one step */
+    uint64_t steps;
+    double rows; /* of each */
+    enum phase phase;
 };
 
 /* Of all threads of a process. */
@@ -23,9 +35,11 @@ struct step_counts {
     uint64_t (*calls)[PHASE_COUNT]; /* by number of the call, then of the launch: see step_call_number() */
     size_t calls_capacity;
     uint64_t steps[PHASE_COUNT];
-    double rows[PHASE_COUNT]; /* sum over those steps of the mean M before the output projection */
+    double rows[PHASE_COUNT]; /* sum over those steps of step_rows() */
     uint64_t held;            /* calls in steps that are going on or waiting */
     uint64_t dropped;         /* calls of steps beyond the bounds */
+    struct step_span *spans;  /* beyond STEP_SPANS_MOST steps are in none */
+    size_t span_count, span_capacity;
 };
 
 static inline uint32_t step_call_number(uint32_t number, bool launch)
@@ -43,15 +57,28 @@ void step_counts_free(struct step_counts *counts);
 struct step_product {
     uint64_t weight; /* its address, never 0 */
     int64_t m, n, k;
+    bool experts; /* M is of those rows that were routed to one */
+};
+
+/* What the parameters of an attention kernel say. Negative: not known. */
+struct step_attention {
+    int64_t queries, sequences; /* QUERIES of each */
 };
 
 struct step_sequence; /* of one thread */
 
 struct step_sequence *step_sequence_open(struct step_counts *counts);
-/* PRODUCT is NULL for every call that is none. */
-void step_sequence_add_call(struct step_sequence *steps, uint32_t number, const struct step_product *product);
-/* NAMED: what the kernel's name says of the step's phase. */
-void step_sequence_add_launch(struct step_sequence *steps, uint32_t number, enum phase named);
+/* ID: of the call, 0: not known. PRODUCT is NULL for every call that is none. */
+void step_sequence_add_call(struct step_sequence *steps, uint32_t number, uint64_t id,
+                            const struct step_product *product);
+/* What a launch says of its step, as far as it was read. */
+struct step_launch {
+    enum phase named;                       /* by the kernel's name */
+    const struct step_product *product;     /* NULL: it is none */
+    const struct step_attention *attention; /* NULL: it is none, or nobody knows */
+};
+void step_sequence_add_launch(struct step_sequence *steps, uint32_t number, uint64_t id,
+                              const struct step_launch *launch);
 /* What is going on ends, and what comes next is not known to follow it. */
 void step_sequence_break(struct step_sequence *steps);
 void step_sequence_close(struct step_sequence *steps);

@@ -83,7 +83,7 @@ static void call(struct driver *driver, uint32_t number, uint64_t a, uint64_t b,
 static void launch(struct driver *driver, uint64_t name_id)
 {
     struct trace_launch record = {.stream = driver->stream};
-    call_sequence_launch(&driver->sequence, &driver->block, &record, 0, name_id, PHASE_UNKNOWN);
+    call_sequence_launch(&driver->sequence, &driver->block, &record, 0, name_id, PHASE_UNKNOWN, NULL);
 }
 
 static void expect_siblings(const struct driver *driver, size_t row, uint64_t times, uint32_t count,

@@ -17,6 +17,7 @@ enum { LAYERS = 3, CALLS = 4 * LAYERS + 1 }; /* qkv, o, gate and up, down; then 
 struct driver {
     struct step_counts counts;
     struct step_sequence *steps;
+    uint64_t id; /* of the last call */
 };
 
 static int start(void **state)
@@ -39,7 +40,12 @@ static int stop(void **state)
 /* A call of number NUMBER. */
 static void multiply(struct driver *driver, uint32_t number, uint64_t weight, int64_t m, int64_t n, int64_t k)
 {
-    step_sequence_add_call(driver->steps, number, &(struct step_product){weight, m, n, k});
+    step_sequence_add_call(driver->steps, number, ++driver->id, &(struct step_product){weight, m, n, k, false});
+}
+
+static void launch(struct driver *driver, uint32_t number, enum phase named)
+{
+    step_sequence_add_launch(driver->steps, number, ++driver->id, &(struct step_launch){.named = named});
 }
 
 static void layers(struct driver *driver, uint32_t number, uint64_t base, int count, int64_t rows)
@@ -150,8 +156,8 @@ static void test_before_the_first_step(void **state)
     for (uint64_t weight = 1; weight <= 20; weight++)
         multiply(driver, 9, weight, 64, 64, 64);
     pass(driver, 0, 100, 1);
-    step_sequence_add_launch(driver->steps, 0, PHASE_UNKNOWN);
-    step_sequence_add_call(driver->steps, 2, NULL);
+    launch(driver, 0, PHASE_UNKNOWN);
+    step_sequence_add_call(driver->steps, 2, ++driver->id, NULL);
     pass(driver, 1, 1, 1);
     pass(driver, 1, 1, 1);
     step_sequence_break(driver->steps);
@@ -221,27 +227,27 @@ static void test_kernels_that_decode(void **state)
 {
     struct driver *driver = *state;
     for (int i = 0; i < 2; i++) { /* as captured without logits */
-        step_sequence_add_launch(driver->steps, 0, PHASE_DECODE);
+        launch(driver, 0, PHASE_DECODE);
         layers(driver, 0, 100, LAYERS, 8);
     }
     step_sequence_break(driver->steps);
     expect(driver, 0, 12, 0, 12); /* the first launch came before the first step */
     for (int i = 0; i < 3; i++) { /* both in one step */
-        step_sequence_add_launch(driver->steps, 0, PHASE_DECODE);
-        step_sequence_add_launch(driver->steps, 0, PHASE_PREFILL);
+        launch(driver, 0, PHASE_DECODE);
+        launch(driver, 0, PHASE_PREFILL);
         layers(driver, 3, 100, LAYERS, 8);
     }
     step_sequence_break(driver->steps);
     expect(driver, 3, 36, 0, 0);
     for (int i = 0; i < 3; i++) { /* the name against the rows: neither is believed */
         pass(driver, 1, 100, 1);
-        step_sequence_add_launch(driver->steps, 1, PHASE_DECODE);
+        launch(driver, 1, PHASE_DECODE);
     }
     step_sequence_break(driver->steps);
     expect(driver, 1, 3 * CALLS, 0, 0);
     for (int i = 0; i < 3; i++) { /* FlashInfer's name for both */
         pass(driver, 2, 8, 8);
-        step_sequence_add_launch(driver->steps, 1, PHASE_PREFILL);
+        launch(driver, 1, PHASE_PREFILL);
     }
     step_sequence_break(driver->steps);
     expect(driver, 2, 0, 0, 3 * CALLS);
@@ -268,7 +274,7 @@ static void test_bounds(void **state)
     assert_int_equal(driver->counts.dropped, STEP_CALLS_MOST);
     assert_int_equal(driver->counts.held, 10);
     for (uint32_t i = 0; i < 3 * STEP_CALLS_MOST; i++)
-        step_sequence_add_launch(driver->steps, 0, PHASE_UNKNOWN);
+        launch(driver, 0, PHASE_UNKNOWN);
     assert_true(driver->counts.held <= STEP_CALLS_MOST);
     step_sequence_break(driver->steps);
     expect(driver, 0, 0, 0, 0);
