@@ -19,13 +19,15 @@ enum {
 struct kernel_signature {
     const char *base; /* text, the function's own identifier without namespaces: "mul_mat_vec_q" */
     unsigned argument_count, parameter_count;
-    /* Template arguments in their order. Values as C++ would print them: "12", "-1", "true", "(ggml_type)12"; types as below. */
+    /* Its own template arguments in their order, packs by their elements. Values as C++ would print them: "12" (without
+     * the suffix of its type), "-1", "true", "(ggml_type)12", "&(op_add(float, float))"; types as below. */
     const char *argument[KERNEL_SIGNATURE_ARGUMENTS_MOST];
     /* "void const*", "unsigned int", "float*", "uint3", "ggml_cuda_mm_fusion_args_device", "vllm::Params<float, 4>": as
-     * c++filt spells them: const behind its type, one space after each comma of template arguments. */
+     * c++filt spells them: const behind its type, one space after each comma of template arguments, "> >" at their end.
+     * "?" also stands for a text for which there is no room. */
     const char *parameter[KERNEL_SIGNATURE_PARAMETERS_MOST];
-    /* Size by the type alone, x86-64 and aarch64: of built-in types, pointers, references, enums, CUDA's vector types;
-     * 0: not known. */
+    /* Size by the type alone, x86-64 and aarch64: of built-in types, pointers, references, CUDA's vector types and small
+     * floats; 0: not known, as of structs and enums, which a name does not tell apart. */
     uint16_t parameter_bytes[KERNEL_SIGNATURE_PARAMETERS_MOST];
     bool parameter_is_pointer[KERNEL_SIGNATURE_PARAMETERS_MOST]; /* references too */
     char text[KERNEL_SIGNATURE_TEXT_BYTES];                      /* where the texts above lie */
