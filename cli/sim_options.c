@@ -101,6 +101,7 @@ static const struct sim_key keys[] = {
     {"gemm_efficiency",    takes_number,     1e-6,    1,    "a fraction above 0, at most 1"},
     {"startup_ns",         takes_number,     0,       1e15, "nanoseconds"},
     {"other_kernel_ns",    takes_number,     0,       1e15, "nanoseconds"},
+    {"programmatic_overlap_ns", takes_number, 0,      1e15, "nanoseconds"},
     {"gemm_tile",          takes_tile,       1,       0,    "MxN, such as 64x64"},
     {"gemm_kernels",       takes_number,     1,       2,    "1 or 2"},
     {"gemm_nested",        takes_switch,     0,       0,    "0 or 1"},

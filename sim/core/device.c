@@ -152,6 +152,7 @@ READ_AS(bytes_per_second, double, 1, 1e18)
 READ_AS(gemm_efficiency, double, 1e-6, 1)
 READ_AS(startup_ns, uint64_t, 0, 1e15)
 READ_AS(other_kernel_ns, uint64_t, 0, 1e15)
+READ_AS(programmatic_overlap_ns, uint64_t, 0, 1e15)
 READ_AS(gemm_kernels, unsigned, 1, 2)
 READ_AS(held_clock_khz, int, 1, 2e9)
 READ_AS(memory_bus_bits, int, 1, 1e6)
@@ -186,6 +187,7 @@ static const struct {
     {"gemm_efficiency",    read_gemm_efficiency,  "a fraction above 0, at most 1"},
     {"startup_ns",         read_startup_ns,       "nanoseconds"},
     {"other_kernel_ns",    read_other_kernel_ns,  "nanoseconds"},
+    {"programmatic_overlap_ns", read_programmatic_overlap_ns, "nanoseconds"},
     {"gemm_tile",          read_tile,             "MxN"},
     {"gemm_kernels",       read_gemm_kernels,     "1 or 2"},
     {"gemm_nested",        read_nested,           "0 or 1"},

@@ -130,19 +130,21 @@ static int run_conditional(struct run *run, struct simgpu_node *node)
 
 static int run_node(struct run *run, struct simgpu_node *node, uint64_t start_ns)
 {
-    node->end_ns = start_ns;
+    node->start_ns = node->end_ns = start_ns;
     if (node->disabled)
         return SIMGPU_SUCCESS;
     if (node->work.type == SIMGPU_WORK_GRAPH)
         return run_nested(run, node, node->work.graph);
     if (node->work.type == SIMGPU_WORK_CONDITIONAL)
         return run_conditional(run, node);
-    node->end_ns = start_ns + work_duration(&node->work);
+    const struct simgpu_node *before = node->dependencies.count == 1 ? node->dependencies.items[0] : NULL;
+    bool after_kernel = before && before->work.type == SIMGPU_WORK_KERNEL && !before->disabled;
+    work_span(&node->work, after_kernel ? before->start_ns : 0, start_ns, &node->start_ns, &node->end_ns);
     struct work_place place = {.stream = run->stream,
                                .node = node,
                                .graph_id = run->graph_id,
                                .iteration = run->iteration,
-                               .start_ns = start_ns,
+                               .start_ns = node->start_ns,
                                .end_ns = node->end_ns};
     return work_run(&node->work, &place);
 }
@@ -181,6 +183,7 @@ static int launch(struct simgpu_exec *exec, struct simgpu_stream *stream)
     struct run run = {.stream = stream, .graph_id = exec->graph->id, .last_ns = ready};
     result = run_graph(&run, exec->order, ready);
     timeline_occupy(stream, run.last_ns);
+    stream->tail_kernel_ns = 0;
     work_tell_graph(stream, run.graph_id, ready, run.last_ns);
     return result;
 }

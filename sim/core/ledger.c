@@ -187,6 +187,8 @@ static void kernel_fields(struct json_line *line, const struct simgpu_kernel_lau
     if (launch->dims.cluster[0])
         dims_field(line, "cluster", launch->dims.cluster);
     field(line, "shared", launch->dims.shared_bytes);
+    if (launch->programmatic)
+        field(line, "programmatic", 1);
     params_field(line, launch);
 }
 

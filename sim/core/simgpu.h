@@ -71,6 +71,7 @@ struct simgpu_device {
     double gemm_efficiency;                    /* 0.80 */
     uint64_t startup_ns;                       /* 2000 */
     uint64_t other_kernel_ns;                  /* 2000 */
+    uint64_t programmatic_overlap_ns;          /* 0; so early a kernel starts whose launch allows it */
     unsigned gemm_tile_m, gemm_tile_n;         /* gemm_tile = 64x64 */
     unsigned gemm_kernels;                     /* 1; 2 adds a split-K reduce kernel after each GEMM */
     bool gemm_nested;                          /* cublas*gemm* reach the GPU by a cublasLtMatmul call through the PLT */

@@ -31,7 +31,7 @@ struct simgpu_node {
     struct simgpu_graph *graph;
     struct node_set dependencies;
     struct simgpu_node *mirror; /* scratch: while cloning, the copy; while walking, itself once reached */
-    uint64_t end_ns;            /* scratch of a graph's launch */
+    uint64_t start_ns, end_ns;  /* scratch of a graph's launch */
     struct simgpu_work work;
     bool disabled;
     uint64_t inlined_id; /* in an executable's child graphs and bodies: its id there; 0: not so */
@@ -91,6 +91,7 @@ struct simgpu_stream {
     struct context *context;
     struct simgpu_stream *next_of_thread;
     uint64_t tail_ns, ticket;
+    uint64_t tail_kernel_ns; /* start of the kernel that was given last; 0: what was given last is no kernel */
     struct capture *capture;
     struct node_set frontier; /* while capturing: what the next node depends on */
 };
@@ -152,6 +153,9 @@ int work_run(const struct simgpu_work *work, const struct work_place *place);
 /* A launch of the executable GRAPH_ID as a whole, for the observer. Lock held. */
 void work_tell_graph(const struct simgpu_stream *stream, uint32_t graph_id, uint64_t start_ns, uint64_t end_ns);
 uint64_t work_duration(const struct simgpu_work *work);
+/* When it runs that could from READY_NS on; KERNEL_BEFORE_NS: start of the kernel that it waits for, 0 if it is for none. */
+void work_span(const struct simgpu_work *work, uint64_t kernel_before_ns, uint64_t ready_ns, uint64_t *start_ns,
+               uint64_t *end_ns);
 int work_copy(struct simgpu_work *to, const struct simgpu_work *from); /* owns what it points to */
 void work_release(struct simgpu_work *work);
 

@@ -43,6 +43,7 @@ struct simgpu_kernel_launch {
     size_t buffer_size; /* 0: unknown */
     int priority;
     bool cooperative;
+    bool programmatic; /* may start before the kernel before it in its stream has ended */
 };
 
 struct simgpu_host_call {

@@ -69,6 +69,8 @@ cudaError_t runtime_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const 
             work.cooperative = attribute->val.cooperative != 0;
         } else if (attribute->id == cudaLaunchAttributePriority) {
             work.priority = attribute->val.priority;
+        } else if (attribute->id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+            work.programmatic = attribute->val.programmaticStreamSerializationAllowed != 0;
         }
     }
     return launch(function, &work, config->stream, LAUNCH_EX, LAUNCH_EX_PTSZ);

@@ -272,6 +272,8 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
             work.cooperative = attribute->value.cooperative != 0;
         } else if (attribute->id == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
             work.priority = attribute->value.priority;
+        } else if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
+            work.programmatic = attribute->value.programmaticStreamSerializationAllowed != 0;
         }
     }
     return launch(&work, f, config->hStream, extra);

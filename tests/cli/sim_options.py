@@ -23,6 +23,7 @@ VALUES = {
     "gemm_efficiency": (["1e-6", "0.8", "1"], ["0", "1.01", "nan", "80%"]),
     "startup_ns": (["0", "2000"], ["-1", "2us", "2e15"]),
     "other_kernel_ns": (["0", "2000"], ["-1", "2us", "2e15"]),
+    "programmatic_overlap_ns": (["0", "700"], ["-1", "2us", "2e15"]),
     "gemm_tile": (["64x64", "1x128"], ["64", "64x", "0x64", "64x0", "64x64x64", "64X64"]),
     "gemm_kernels": (["1", "2"], ["0", "3", "two"]),
     "gemm_nested": (["0", "1", "true", "false"], ["2", "yes"]),
