@@ -183,6 +183,26 @@ static bool held_clock(const struct session *session, FILE *out)
     return false;
 }
 
+/* Of one stream, too: a launch may allow its kernel to begin before the one before it ends. */
+static bool overlapped(const struct session *session, FILE *out)
+{
+    enum { NOTABLE_PERCENT = 105 };
+    for (size_t i = 0; i < session->device_count; i++) {
+        const struct session_device *device = &session->devices[i];
+        uint64_t running_ns = device->time.compute_ns + device->time.communication_ns;
+        if (!device->time.split_known || device->sampled || !running_ns ||
+            100.0 * (double)device->kernel_ns < NOTABLE_PERCENT * (double)running_ns)
+            continue;
+        fprintf(
+            out,
+            "kernels ran beside each other on GPU %zu: their times add up to %.3g times the time in which any ran; a "
+            "row's rate is what it had beside the others, not alone",
+            i, (double)device->kernel_ns / (double)running_ns);
+        return true;
+    }
+    return false;
+}
+
 /* Kernels whose work nobody knows are in no class; what is advised leaves them out. */
 static bool unclassified(const struct session *session, FILE *out)
 {
@@ -296,6 +316,7 @@ static const struct caveat rows[] = {
     {"own_peaks", own_peaks},
     {"not_calibrated", not_calibrated},
     {"held_clock", held_clock},
+    {"overlapped", overlapped},
     {"unclassified", unclassified},
     {"hidden_shapes", hidden_shapes},
     {"unknown_family", unknown_family},

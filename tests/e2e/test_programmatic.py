@@ -47,6 +47,8 @@ class Programmatic(Case):
         self.assertAlmostEqual(sum(row["share"] for row in rows.values()), 1)
         self.assertEqual(rows["_Z7chainedv"]["calls"], COUNT)
         self.assertEqual(rows["_Z7chainedv"]["kernels"], chained_wanted)
+        caveat, = [each["text"] for each in report["caveats"] if each["id"] == "overlapped"]
+        self.assertIn(f"on GPU 0: their times add up to {total / busy:.3g} times", caveat)
         return session, kernels, busy
 
     def test_direct(self):
@@ -59,6 +61,14 @@ class Programmatic(Case):
         _, kernels, busy = self.check("graph", REPLAYS * (COUNT + 2), REPLAYS * COUNT)
         self.assertEqual(busy, REPLAYS * (2 * KERNEL_NS + COUNT * (KERNEL_NS - OVERLAP_NS)))
         self.assertTrue(all(line["graph"] for line in kernels))
+
+    def test_no_overlap(self):
+        """Allowed, but one ran after the other, as on GPUs before compute capability 9.0."""
+        session = self.recorded([program("programmatic"), "direct", str(COUNT), "0"])
+        self.assertEqual(len([line for line in session.ledger("kernel") if line.get("programmatic")]), COUNT)
+        device = session.report["devices"][0]
+        self.assertEqual(device["gpu_busy_ns"], device["kernel_ns"])
+        self.assertNotIn("overlapped", [each["id"] for each in session.report["caveats"]])
 
     def test_same_launches_alone(self):
         """The attribute reaches the library as it was given, with rooftap and without."""
