@@ -5,12 +5,13 @@
 # purpose (cicc_without_code.sh), which turns hours into about 20 minutes on two cores. So it runs on stand-in libraries only:
 # on a GPU every kernel would be missing. Nothing is done twice: stopped anywhere, it goes on from there when run again.
 #   build_cuda13.sh [--sdist FILE] [--folder DIR] [--jobs N] [--architectures LIST]
-#   --sdist FILE           llama_cpp_python-0.3.36.tar.gz, if you have it; else pip downloads it (77 MB)
+#   --sdist FILE           llama_cpp_python-0.3.36.tar.gz, if you have it; else it is downloaded (77 MB)
 #   --folder DIR           default $ROOFTAP_CACHE/llama-cuda13, or .deps/llama-cuda13 of the source tree; 1 GB
 #   --jobs N               compilers at a time; default 2
 #   --architectures LIST   what CMAKE_CUDA_ARCHITECTURES gets, all virtual; default 90-virtual. Dispatch on the host follows it.
 # Needs nvcc of CUDA 13 with the headers and libraries of cudart and cuBLAS (CUDA_HOME, else nvcc of the PATH, else
-# /usr/local/cuda), a C++17 compiler, CMake 3.18, ninja, Python 3 with pip. No GPU and no driver. Ends with the folder's name.
+# /usr/local/cuda), a C++17 compiler, CMake 3.18, ninja, Python 3 with pip. No GPU and no driver. Prints the folder: lib/ and
+# include/ as harness.py takes them, build.txt with what was built of what.
 set -eu -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -66,8 +67,7 @@ if [ "$(cat "$folder/source.stamp" 2>/dev/null)" != "$checksum" ]; then
         sdist=$folder/llama_cpp_python-$version.tar.gz
         if [ ! -e "$sdist" ]; then
             say "downloading llama-cpp-python $version (77 MB)"
-            python3 -m pip --disable-pip-version-check --no-input download --quiet --no-deps --no-cache-dir \
-                --no-binary :all: --dest "$folder" "llama-cpp-python==$version" >&2
+            python3 "$here/download_sdist.py" llama-cpp-python $version "$folder" >&2
         fi
     fi
     [ -e "$sdist" ] || fail "no file $sdist"
@@ -114,6 +114,10 @@ for target in ggml-cuda "llama llama-bench llama-simple"; do
         { tail -40 "$folder/build.log" >&2; fail "the build failed; see $folder/build.log; run again to go on"; }
 done
 
+# As harness.py takes a build: lib/ and include/.
+ln -sfn build/bin "$folder/lib"
+mkdir -p "$folder/include"
+cp "$source"/include/*.h "$source"/ggml/include/*.h "$folder/include"
 # Kept for those who look at a run of it later.
 cat >"$folder/build.txt" <<END
 llama-cpp-python $version, llama.cpp $commit
