@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `rooftap report [DIR]`: chooses the session; report/ does the rest. */
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -8,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "classify/books.h"
+#include "classify/model/gguf_model.h"
 #include "classify/session_info.h"
 #include "cli/commands.h"
 #include "cli/gpu_options.h"
@@ -105,22 +108,47 @@ static bool options_agree(const struct report_options *options)
     return true;
 }
 
-/* What only --predict makes use of. */
+/* What only a model's config.json makes use of. */
 struct model_request {
+    const char *model; /* of --model or --predict, whichever was given: either takes either kind of file */
     const char *tp, *weights, *kv, *context, *batch, *checkpoint;
 };
 
+/* A GGUF is told by its first bytes; anything else is read as a config.json, or the folder of one. */
+static bool choose_model(const struct model_request *request, struct report_options *options)
+{
+    if (request->model && options->config) {
+        message_error(COMMAND, "--model and --predict both name a model; expected one of the two");
+        return false;
+    }
+    if (request->model && access(request->model, F_OK)) {
+        message_error(COMMAND, "--model %s: %s; expected a .gguf file, a config.json or its folder", request->model,
+                      strerror(errno));
+        return false;
+    }
+    if (request->model)
+        options->config = request->model;
+    if (options->config && gguf_model_is(options->config)) {
+        options->gguf = options->config;
+        options->config = NULL;
+    }
+    return true;
+}
+
 static bool read_model(const struct model_request *request, struct report_options *options, struct books_options *model)
 {
+    if (!choose_model(request, options))
+        return false;
     bool any =
         request->tp || request->weights || request->kv || request->context || request->batch || request->checkpoint;
     if (!options->config && any) {
-        message_error(COMMAND, "--batch, --checkpoint, --context, --kv, --tp and --weights are about the model of "
-                               "--predict; expected that, too");
+        message_error(COMMAND,
+                      "--batch, --checkpoint, --context, --kv, --tp and --weights are about the config.json of "
+                      "--predict or --model; expected that, too");
         return false;
     }
     if (options->config && (options->skinny || options->sort || options->by || options->top)) {
-        message_error(COMMAND, "--predict prints a table of its own; expected no --by, --skinny, --sort or --top");
+        message_error(COMMAND, "--predict, or --model with a config.json, prints a table of its own; expected no --by, --skinny, --sort or --top");
         return false;
     }
     options->model = model;
@@ -148,6 +176,8 @@ int cmd_report(int argc, char **argv)
         {"sort", 's', OPTION_TEXT, &options.sort, "KEY", "order rows by time, calls, m, n, k, intensity, roof, gain, name, ... (a wrong KEY lists all)"},
         {"by",   0, OPTION_CHOICE, &options.by, REPORT_BY, "one row for each shape (default), weight, or kernel name"},
         {"skinny", 0, OPTION_FLAG, &options.skinny, NULL, "print skinny and starved weights alone, all of them"},
+        {"model", 'm', OPTION_TEXT, &request.model, "FILE",
+         "a model's .gguf: names its matrices, and closes the books of weight bytes; or a config.json, as --predict"},
         {"predict", 'p', OPTION_TEXT, &options.config, "FILE",
          "set measured weights beside those of a model's config.json: what matched, what is missing"},
         {"tp", 0, OPTION_TEXT, &request.tp, "N", "--predict: the model is split over N GPUs (tensor parallel)"},

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "classify/books.h"
+#include "classify/model_books.h"
 #include "classify/session.h"
 #include "report/colour.h"
 #include "report/columns.h"
@@ -113,7 +114,13 @@ bool report_sort_key_known(const struct report_options *options)
     return !options->sort || columns_by_key(columns_of(options), options->sort);
 }
 
-static struct view view_of(const struct report_options *options, const struct books *books, FILE *out)
+/* What a session is compared with; both may be NULL. */
+struct models {
+    struct books *books;
+    struct model_books *gguf;
+};
+
+static struct view view_of(const struct report_options *options, const struct models *models, FILE *out)
 {
     int descriptor = fileno(out);
     bool terminal = descriptor >= 0 && isatty(descriptor);
@@ -130,21 +137,22 @@ static struct view view_of(const struct report_options *options, const struct bo
         .by = of,
         .sort = options->sort ? columns_by_key(of, options->sort) : NULL,
         .skinny = options->skinny,
-        .books = books,
+        .books = models->books,
+        .model_books = models->gguf,
     };
 }
 
-static bool print_report(const struct session *session, const struct books *books, const struct report_options *options,
-                         FILE *out)
+static bool print_report(const struct session *session, const struct models *models,
+                         const struct report_options *options, FILE *out)
 {
     if (options->json)
-        return report_json(session, books, out);
-    struct view view = view_of(options, books, out);
+        return report_json(session, models->books, models->gguf, out);
+    struct view view = view_of(options, models, out);
     return report_text(session, &view, out);
 }
 
 /* Returns an enum report_exit. */
-static int show(const struct session *session, const struct books *books, const struct report_options *options,
+static int show(const struct session *session, const struct models *models, const struct report_options *options,
                 FILE *out, FILE *err)
 {
     int status = REPORT_EXIT_OK;
@@ -157,11 +165,11 @@ static int show(const struct session *session, const struct books *books, const 
             complain_of_nothing(session, err);
             status = REPORT_EXIT_NOTHING;
         }
-        if (options->json && !report_json(session, books, out)) {
+        if (options->json && !report_json(session, models->books, models->gguf, out)) {
             complain(err, "the report could not be written");
             status = REPORT_EXIT_BAD;
         }
-    } else if (!print_report(session, books, options, out)) {
+    } else if (!print_report(session, models, options, out)) {
         char text[256];
         snprintf(text, sizeof text, "the report could not be written: %s", strerror(errno));
         complain(err, text);
@@ -170,37 +178,70 @@ static int show(const struct session *session, const struct books *books, const 
     return status;
 }
 
-/* BOOKS may be NULL. A window counts only where every layer has it: attention of one shape may be any layer's. */
-static struct session_model model_of(const struct books *books)
+/* Which layers have a window stands in no GGUF. */
+static struct session_model model_of_gguf(const struct gguf_facts *facts)
 {
-    if (!books)
+    const bool known = facts->query_heads > 0 && facts->key_dim > 0;
+    return known ? (struct session_model){facts->query_heads, facts->key_dim, 0} : (struct session_model){0};
+}
+
+/* A window counts only where every layer has it: attention of one shape may be any layer's. */
+static struct session_model model_of(const struct models *models)
+{
+    if (models->gguf)
+        return model_of_gguf(&models->gguf->model.facts);
+    if (!models->books)
         return (struct session_model){0};
-    const struct model_config *config = &books->config;
-    bool everywhere = config->window > 0 && books->geometry.window_layers == config->layers;
+    const struct model_config *config = &models->books->config;
+    bool everywhere = config->window > 0 && models->books->geometry.window_layers == config->layers;
     return (struct session_model){config->query_heads, config->head_dim, everywhere ? config->window : 0};
+}
+
+static bool models_open(struct models *models, const struct report_options *options, FILE *err)
+{
+    struct model_error error;
+    *models = (struct models){0};
+    if (options->config)
+        models->books = books_open(options->config, options->model, &error);
+    else if (options->gguf)
+        models->gguf = model_books_open(options->gguf, &error);
+    const bool good = (!options->config || models->books) && (!options->gguf || models->gguf);
+    if (!good)
+        complain(err, error.text);
+    return good;
+}
+
+static void models_close_with(struct models *models, const struct session *session)
+{
+    if (models->books)
+        books_close_with(models->books, session);
+    if (models->gguf)
+        model_books_close_with(models->gguf, session);
+}
+
+static void models_free(struct models *models)
+{
+    books_free(models->books);
+    model_books_free(models->gguf);
 }
 
 int report_command(const struct report_options *options, FILE *out, FILE *err)
 {
     struct session_error error;
-    struct model_error model_error;
-    struct books *books = options->config ? books_open(options->config, options->model, &model_error) : NULL;
-    if (options->config && !books) {
-        complain(err, model_error.text);
+    struct models models;
+    if (!models_open(&models, options, err))
         return REPORT_EXIT_BAD;
-    }
     const struct session_options how = {
-        .peaks = options->peaks, .calibration_file = options->calibration_file, .model = model_of(books)};
+        .peaks = options->peaks, .calibration_file = options->calibration_file, .model = model_of(&models)};
     struct session *session = session_open_with(options->session_folder, &how, &error);
     if (!session) {
         complain(err, error.text);
-        books_free(books);
+        models_free(&models);
         return REPORT_EXIT_BAD;
     }
-    if (books)
-        books_close_with(books, session);
-    int status = show(session, books, options, out, err);
-    books_free(books);
+    models_close_with(&models, session);
+    int status = show(session, &models, options, out, err);
+    models_free(&models);
     session_close(session);
     return status;
 }

@@ -23,6 +23,7 @@ struct report_options {
     const char *by;     /* one of REPORT_BY; NULL: shape */
     const char *config; /* of --predict: a model's config.json to compare with; NULL: none */
     const struct books_options *model; /* how that model runs; NULL without config */
+    const char *gguf; /* a model's GGUF file to name matrices by, and to close the books with; NULL: none */
 };
 
 #define REPORT_BY "shape|weight|kernel"

@@ -16,6 +16,7 @@
 #include "report/json_value.h"
 #include "report/status_name.h"
 #include "report/timing_json.h"
+#include "report/model_books_json.h"
 #include "report/weights_json.h"
 
 enum { SCHEMA = 1 };
@@ -434,12 +435,14 @@ static json_t *session_object(const struct session *session)
     return object;
 }
 
-static json_t *operators_array(const struct session *session)
+static json_t *operators_array(const struct session *session, const struct model_books *model_books)
 {
     struct demangler *demangler = demangler_open(DEMANGLE_LIBRARY);
     json_t *operators = json_array();
     for (size_t i = 0; i < session->operator_count; i++)
         json_array_append_new(operators, operator_object(&session->operators[i], demangler));
+    for (size_t i = 0; model_books && i < session->operator_count; i++)
+        json_value_set(json_array_get(operators, i), "model_weights", model_books_json_names(model_books, i));
     demangler_close(demangler);
     return operators;
 }
@@ -471,7 +474,8 @@ static json_t *problems_array(const struct session *session)
     return problems;
 }
 
-bool report_json(const struct session *session, const struct books *books, FILE *out)
+bool report_json(const struct session *session, const struct books *books, const struct model_books *model_books,
+                 FILE *out)
 {
     json_t *root = json_object();
     json_t *devices = json_array(), *processes = json_array();
@@ -488,7 +492,7 @@ bool report_json(const struct session *session, const struct books *books, FILE 
     json_value_set(root, "timing", timing_json(session));
     json_value_set(root, "failures", failures_array(session));
     json_value_set(root, "processes", processes);
-    json_value_set(root, "operators", operators_array(session));
+    json_value_set(root, "operators", operators_array(session, model_books));
     json_value_set(root, "weights", weights_json(session));
     json_value_set(root, "sibling_groups", weights_json_siblings(session));
     json_value_set(root, "naive_attention", weights_json_attention(session));
@@ -497,6 +501,8 @@ bool report_json(const struct session *session, const struct books *books, FILE 
     advice_json_set(root, session);
     if (books)
         json_value_set(root, "books", books_json(books));
+    if (model_books)
+        json_value_set(root, "model_books", model_books_json(model_books));
     bool written = !json_dumpf(root, out, JSON_INDENT(2)) && fputc('\n', out) != EOF;
     json_decref(root);
     return written && !fflush(out);

@@ -7,9 +7,11 @@
 #include <stdio.h>
 
 #include "classify/books.h"
+#include "classify/model_books.h"
 #include "classify/session.h"
 
-/* BOOKS may be NULL. False if OUT could not take it. */
-bool report_json(const struct session *session, const struct books *books, FILE *out);
+/* BOOKS and MODEL_BOOKS may be NULL. False if OUT could not take it. */
+bool report_json(const struct session *session, const struct books *books, const struct model_books *model_books,
+                 FILE *out);
 
 #endif

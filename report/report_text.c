@@ -20,6 +20,7 @@
 #include "report/label.h"
 #include "report/lookalikes.h"
 #include "report/meanings.h"
+#include "report/model_books_text.h"
 #include "report/operator_table.h"
 #include "report/process_text.h"
 #include "report/safe_text.h"
@@ -219,6 +220,8 @@ bool report_text(const struct session *session, const struct view *view, FILE *o
         print_skinny(&source, view, out);
     else
         print_all(&source, view, &advice, out);
+    if (view->model_books && !view->skinny)
+        model_books_text_print(view->model_books, session, view, out);
     column_source_free(&source);
     advice_free(&advice);
     return !fflush(out) && !ferror(out);

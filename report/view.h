@@ -9,6 +9,8 @@
 #include "classify/books.h"
 #include "report/columns.h"
 
+struct model_books;
+
 struct view {
     size_t rows;         /* of the operator table and of the skinny list; SIZE_MAX: all */
     bool rows_asked_for; /* exactly that many, not one more for want of a fold */
@@ -19,6 +21,7 @@ struct view {
     const struct column *sort; /* NULL: as the session has them, longest time first */
     bool skinny;               /* the skinny list alone, all of it */
     const struct books *books; /* a model to compare with, in place of the tables; NULL: none */
+    const struct model_books *model_books; /* a GGUF to close the books with; NULL: none */
 };
 
 #endif

@@ -103,29 +103,37 @@ static void take_tensors(struct checkpoint *checkpoint, struct checkpoint *part)
     checkpoint_free(part);
 }
 
+static void take_part(struct checkpoint *checkpoint, struct checkpoint *part)
+{
+    if (part->gguf.layers >= 0 && checkpoint->gguf.layers < 0) /* the first part has them all */
+        checkpoint->gguf = part->gguf;
+    take_tensors(checkpoint, part);
+    checkpoint->files_read++;
+}
+
 /* The parts that lie beside the one that was named; others are counted only. */
 static bool read_parts(const char *path, const char *number, int count, struct checkpoint *checkpoint,
                        struct model_error *error)
 {
-    struct checkpoint part = {0};
-    if (!read_file(path, &part, error)) /* the named one must be there, and tells the kind */
+    struct checkpoint named = {0};
+    if (!read_file(path, &named, error)) /* it must be there, and tells the kind */
         return false;
-    checkpoint->kind = part.kind;
+    checkpoint->kind = named.kind;
+    checkpoint->gguf = named.gguf;
     checkpoint->files = (size_t)count;
-    int named = atoi(number);
     for (int i = 1; i <= count; i++) {
         char other[PATH_MAX];
+        struct checkpoint part = {0};
         struct model_error ignored;
         snprintf(other, sizeof other, "%.*s%0*d%s", (int)(number - path), path, PART_DIGITS, i, number + PART_DIGITS);
-        if (i != named &&
-            (access(other, F_OK) || !read_file(other, &part, &ignored) || part.kind != checkpoint->kind)) {
+        if (i == atoi(number))
+            take_part(checkpoint, &named);
+        else if (!access(other, F_OK) && read_file(other, &part, &ignored) && part.kind == checkpoint->kind)
+            take_part(checkpoint, &part);
+        else
             checkpoint_free(&part);
-            continue;
-        }
-        take_tensors(checkpoint, &part);
-        part = (struct checkpoint){0};
-        checkpoint->files_read++;
     }
+    checkpoint_free(&named);
     return true;
 }
 

@@ -25,8 +25,20 @@ struct checkpoint_tensor {
     const struct model_format *format;     /* NULL: not known */
 };
 
+/* What a GGUF's metadata say of its model; negative, empty: they don't. Of values that differ by layer the largest. */
+struct gguf_facts {
+    char architecture[64], name[128]; /* "llama"; general.name */
+    int64_t layers, embedding;
+    int64_t query_heads, kv_heads, key_dim, value_dim; /* the dims as the file has them, else by division */
+    int64_t experts, experts_used;
+    int64_t window;         /* attention.sliding_window */
+    int64_t predict_layers; /* the last ones, which predict further tokens and take no part in a step */
+    int64_t parts;          /* split.count */
+};
+
 struct checkpoint {
     enum checkpoint_kind kind;
+    struct gguf_facts gguf;            /* of CHECKPOINT_GGUF */
     struct checkpoint_tensor *tensors; /* owned */
     size_t count, capacity;
     uint64_t total_bytes;      /* as the index says; 0: it doesn't */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads forward only and believes no length: what remains of the file bounds each. Values of metadata are skipped. */
+/* Reads forward only and believes no length: what remains of the file bounds each. Of metadata only what facts[] names is
+ * taken. */
 #include "classify/model/gguf.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +108,107 @@ static void skip_value(struct stream *stream, uint64_t type, int depth)
     }
 }
 
+/* ---- facts ---- */
+
+/* Source: ggml-org/ggml, docs/gguf.md, and ggml-org/llama.cpp, gguf-py/gguf/constants.py (class Keys). */
+static const struct fact {
+    const char *key; /* behind the architecture's name, or the whole key */
+    size_t place;    /* in struct gguf_facts */
+} facts[] = {
+    {"block_count", offsetof(struct gguf_facts, layers)},
+    {"embedding_length", offsetof(struct gguf_facts, embedding)},
+    {"attention.head_count", offsetof(struct gguf_facts, query_heads)},
+    {"attention.head_count_kv", offsetof(struct gguf_facts, kv_heads)},
+    {"attention.key_length", offsetof(struct gguf_facts, key_dim)},
+    {"attention.value_length", offsetof(struct gguf_facts, value_dim)},
+    {"attention.sliding_window", offsetof(struct gguf_facts, window)},
+    {"expert_count", offsetof(struct gguf_facts, experts)},
+    {"expert_used_count", offsetof(struct gguf_facts, experts_used)},
+    {"nextn_predict_layers", offsetof(struct gguf_facts, predict_layers)},
+    {"split.count", offsetof(struct gguf_facts, parts)},
+};
+
+/* Integers alone: of 8, 16, 32 and 64 bits. */
+static bool is_integer(uint64_t type)
+{
+    enum { TYPE_INT32 = 5, TYPE_UINT64 = 10, TYPE_INT64 = 11 };
+    return type <= TYPE_INT32 || type == TYPE_UINT64 || type == TYPE_INT64;
+}
+
+static int64_t take_integer(struct stream *stream, uint64_t type)
+{
+    const uint64_t number = take_number(stream, scalar_bytes(type));
+    return number <= INT32_MAX ? (int64_t)number : -1; /* no model has as many of anything */
+}
+
+/* Arrays have a value for each layer. */
+static void take_fact(struct stream *stream, uint64_t type, int64_t *fact)
+{
+    if (type != TYPE_ARRAY) {
+        *fact = take_integer(stream, type);
+        return;
+    }
+    uint64_t element = take_number(stream, 4), count = take_number(stream, 8);
+    for (uint64_t i = 0; i < count && !stream->failed; i++) {
+        const int64_t value = is_integer(element) ? take_integer(stream, element) : -1;
+        if (!is_integer(element))
+            skip_value(stream, element, 1);
+        if (value > *fact)
+            *fact = value;
+    }
+}
+
+static void take_text(struct stream *stream, char *text, size_t room)
+{
+    uint64_t length = take_number(stream, 8);
+    const size_t kept = length < room ? (size_t)length : room - 1;
+    take(stream, text, kept);
+    text[stream->failed ? 0 : kept] = '\0';
+    skip(stream, length - kept);
+}
+
+/* Keys of a model begin with its architecture, which llama.cpp's writers put first. */
+static int64_t *fact_of(struct gguf_facts *found, const char *key)
+{
+    const size_t prefix = strlen(found->architecture);
+    const bool own = prefix && !strncmp(key, found->architecture, prefix) && key[prefix] == '.';
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
+        if (!strcmp(facts[i].key, key) || (own && !strcmp(facts[i].key, key + prefix + 1)))
+            return (int64_t *)((char *)found + facts[i].place);
+    return NULL;
+}
+
+static void take_pair(struct stream *stream, struct gguf_facts *found)
+{
+    char key[NAME_MOST + 1];
+    take_name(stream, key);
+    const uint64_t type = take_number(stream, 4);
+    int64_t *fact = fact_of(found, key);
+    if (type == TYPE_STRING && !strcmp(key, "general.architecture"))
+        take_text(stream, found->architecture, sizeof found->architecture);
+    else if (type == TYPE_STRING && !strcmp(key, "general.name"))
+        take_text(stream, found->name, sizeof found->name);
+    else if (fact && (is_integer(type) || type == TYPE_ARRAY))
+        take_fact(stream, type, fact);
+    else
+        skip_value(stream, type, 0);
+}
+
+/* Heads share the embedding evenly where nothing else is said; where keys and values have no heads of their own, they have as
+ * many as queries. */
+static void complete(struct gguf_facts *found)
+{
+    if (found->kv_heads < 0)
+        found->kv_heads = found->query_heads;
+    const bool even = found->query_heads > 0 && found->embedding > 0 && found->embedding % found->query_heads == 0;
+    if (found->key_dim < 0 && even)
+        found->key_dim = found->embedding / found->query_heads;
+    if (found->value_dim < 0 && even)
+        found->value_dim = found->embedding / found->query_heads;
+}
+
+/* ---- tensors ---- */
+
 /* Rows first: GGUF has the fastest dimension first. */
 static void take_shape(struct stream *stream, struct checkpoint_tensor *tensor)
 {
@@ -148,8 +251,18 @@ static void take_tensor(struct stream *stream, struct checkpoint *checkpoint)
 bool gguf_read(FILE *file, uint64_t file_bytes, struct checkpoint *checkpoint, struct model_error *error)
 {
     struct stream stream = {.file = file, .left = file_bytes, .error = error};
-    char name[NAME_MOST + 1];
     checkpoint->kind = CHECKPOINT_GGUF;
+    checkpoint->gguf = (struct gguf_facts){.layers = -1,
+                                           .embedding = -1,
+                                           .query_heads = -1,
+                                           .kv_heads = -1,
+                                           .key_dim = -1,
+                                           .value_dim = -1,
+                                           .experts = -1,
+                                           .experts_used = -1,
+                                           .window = -1,
+                                           .predict_layers = -1,
+                                           .parts = -1};
     if (take_number(&stream, 4) != UINT64_C(0x46554747))
         fail(&stream, "it does not begin with GGUF");
     uint64_t version = take_number(&stream, 4);
@@ -159,10 +272,9 @@ bool gguf_read(FILE *file, uint64_t file_bytes, struct checkpoint *checkpoint, s
         return false;
     }
     uint64_t tensors = take_number(&stream, 8), pairs = take_number(&stream, 8);
-    for (uint64_t i = 0; i < pairs && !stream.failed; i++) {
-        take_name(&stream, name);
-        skip_value(&stream, take_number(&stream, 4), 0);
-    }
+    for (uint64_t i = 0; i < pairs && !stream.failed; i++)
+        take_pair(&stream, &checkpoint->gguf);
+    complete(&checkpoint->gguf);
     for (uint64_t i = 0; i < tensors && !stream.failed; i++)
         take_tensor(&stream, checkpoint);
     return !stream.failed;
