@@ -54,7 +54,8 @@ struct launch_decode {
     char kernel[64];              /* base name; "" if the name can't be taken apart */
     char problem[160];            /* why not LAUNCH_READ, in words: "unknown revision of mul_mat_q"; else "" */
     enum trace_provenance
-        provenance; /* TRACE_PARAMS, TRACE_EXACT by template arguments and grid alone, TRACE_AT_MOST; else TRACE_NONE */
+        provenance;     /* of the two kinds with shapes: TRACE_PARAMS, TRACE_EXACT by template arguments and grid alone,
+                     * TRACE_AT_MOST where only bounds are known; else TRACE_NONE */
     enum gpu_path path; /* GPU_PATH_UNKNOWN */
 
     /* LAUNCH_MATMUL. Negative: not known. */
@@ -68,6 +69,7 @@ struct launch_decode {
     bool adds;          /* a matrix of the output's size and type is read and added: a residual, a bias */
     const struct weight_format *weight_format; /* NULL: not known */
     double a_bits, d_bits;                     /* of one activation, as the kernel reads it, and of one output; NAN */
+    const char *a_format, *d_format;           /* their names, "q8_1"; NULL */
     int weight_parameter;                      /* index of the pointer to the weight; -1 */
 
     /* LAUNCH_ATTENTION. Negative, NAN: not known. */
@@ -80,22 +82,28 @@ struct launch_decode {
     int64_t splits;    /* 1: none */
     double split_row_bits;
     double q_bits, k_bits, v_bits, o_bits;
+    const char *q_format, *k_format, *v_format, *o_format; /* their names; NULL */
 };
 
 /* NAME as the trace has it; GRID, BLOCK as launched. PARAMETERS may be NULL: the launch carries none. */
 void launch_decode(const char *name, const uint32_t grid[3], const uint32_t block[3],
                    const struct launch_parameters *parameters, struct launch_decode *decode);
 
-/* Of LAUNCH_MATMUL as work_of_signature() makes it of a call: bytes are those of matrices_most. */
+/* Of LAUNCH_MATMUL as work_of_signature() makes it of a call: bytes are those of matrices_most. Two matrices a product, a
+ * fused gate, count twice as FLOPs and weight bytes; activations and the one output count once. Of experts no figures per
+ * row are known. */
 void launch_decode_work(const struct launch_decode *decode, struct work *work);
 /* Bytes with matrices_least in place of matrices_most. */
 double launch_decode_bytes_least(const struct launch_decode *decode);
-/* Of LAUNCH_ATTENTION. MODEL points at nothing of DECODE's. */
+/* Of LAUNCH_ATTENTION. MODEL points at nothing of DECODE's. Its mask is ATTENTION_NO_MASK: where a mask lies on the device,
+ * causal or not, all QUERIES x KEYS pairs are what can be said of it, a maximum, as the provenance does (AT_MOST). For one
+ * query of one sequence under a causal mask that is all of them. */
 void launch_decode_attention(const struct launch_decode *decode, struct attention_model *model);
 
-/* "path:line" of the row in its table, its source and version. */
+/* "path:line" of the row in its table. */
 const char *launch_row_place(const struct launch_row *row);
-const char *launch_row_source(const struct launch_row *row);
+const char *launch_row_source(const struct launch_row *row); /* NULL: a user's row without */
+const char *launch_row_version(const struct launch_row *row);
 
 const char *launch_reading_name(enum launch_reading reading); /* as JSON has it: "read", "other_revision", ... */
 const char *launch_kind_name(enum launch_kind kind);

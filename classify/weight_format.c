@@ -49,6 +49,8 @@ static const struct weight_format formats[] = {
     {"iq4_xs",         4, {64, 1, 256, 0}, "blocks of 256: 8 x 6 bits, one fp16",             GGML},
     {"tq1_0",          1.6875, {0, 0, 0, 0}, "blocks of 256: 432 bits in all",                   GGML},
     {"tq2_0",          2, {16, 1, 256, 0}, "blocks of 256: one fp16",                         GGML},
+    {"q1_0",           1, {16, 1, 128, 0}, "blocks of 128: fp16 scale",                       GGML},
+    {"q2_0",           2, {16, 1, 64, 0}, "blocks of 64: fp16 scale",                         GGML},
 };
 /* clang-format on */
 

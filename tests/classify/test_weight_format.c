@@ -43,6 +43,8 @@ static void test_bytes_of_256(void **state)
         {"iq4_xs", 136},
         {"tq1_0", 54},
         {"tq2_0", 66},
+        {"q1_0", 2 * 18},
+        {"q2_0", 4 * 18},
         {"mxfp4", 8 * 17},
         {"mxfp8", 8 * 33},
         {"mxfp6", 8 * 25},
