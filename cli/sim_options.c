@@ -89,6 +89,14 @@ static bool takes_release(const struct sim_key *row, const char *text)
     return false;
 }
 
+static bool takes_driver(const struct sim_key *row, const char *text)
+{
+    unsigned major, minor;
+    int end = 0;
+    return sscanf(text, "%2u.%1u%n", &major, &minor, &end) == 2 && !text[end] && major >= row->least &&
+           major <= row->most;
+}
+
 /* clang-format off */
 static const struct sim_key keys[] = {
     {"name",               takes_name,       1,       117,  "a name of at most 117 characters"},
@@ -109,6 +117,7 @@ static const struct sim_key keys[] = {
     {"gemm_fail_every",    takes_whole,      0,       1e15, "a whole number, 0 for none"},
     {"byte_kernel",        takes_byte_kernel, 0,      1e6,  "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
     {"cupti",              takes_release,    0,       0,    "11.8, 12.4, 12.8, 12.9, 13.0, 13.2, 13.3 or 13.4"},
+    {"driver_version",     takes_driver,     11,      13,   "the CUDA release of a driver, 11.0 to 13.9"},
     {"graph_iterations",   takes_number,     0,       1e6,  "a number of iterations, at most 1e6"},
     {"held_clock_khz",     takes_number,     1,       2e9,  "the SM clock that NVML reads, in kHz"},
     {"memory_bus_bits",    takes_number,     1,       1e6,  "a number of bits"},

@@ -169,6 +169,9 @@ int simgpu_kernel_get(struct simgpu_kernel *kernel, int attribute, int *value)
     const struct simgpu_device *device = simgpu_device();
     if (!simgpu_kernel_valid(kernel))
         return SIMGPU_INVALID_HANDLE;
+    core_lock();
+    kernel_resolve(kernel);
+    core_unlock();
     if (attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX || attribute >= 32)
         return SIMGPU_INVALID_VALUE;
     switch (attribute) {
@@ -182,8 +185,10 @@ int simgpu_kernel_get(struct simgpu_kernel *kernel, int attribute, int *value)
         *value = kernel->registers;
         break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+        *value = kernel->ptx_version ? kernel->ptx_version : device->compute_major * 10 + device->compute_minor;
+        break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = device->compute_major * 10 + device->compute_minor;
+        *value = kernel->binary_version ? kernel->binary_version : device->compute_major * 10 + device->compute_minor;
         break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *value = (int)kernel->dynamic_shared_limit;

@@ -130,6 +130,16 @@ static bool read_cupti(const char *text)
     return false;
 }
 
+static bool read_driver_version(const char *text)
+{
+    unsigned major, minor;
+    int end = 0;
+    if (sscanf(text, "%2u.%1u%n", &major, &minor, &end) != 2 || text[end] || major < 11 || major > 13)
+        return false;
+    device.driver_version = (int)(1000 * major + 10 * minor);
+    return true;
+}
+
 static bool read_nested(const char *text)
 {
     device.gemm_nested = !strcmp(text, "1") || !strcmp(text, "true");
@@ -195,6 +205,7 @@ static const struct {
     {"gemm_fail_every",    read_fail_every,       "a whole number, 0 for none"},
     {"byte_kernel",        read_byte_kernel,      "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
     {"cupti",              read_cupti,            "11.8, 12.4, 12.8, 12.9, 13.0, 13.2, 13.3 or 13.4"},
+    {"driver_version",     read_driver_version,   "the CUDA release of a driver, 11.0 to 13.9"},
     {"graph_iterations",   read_graph_iterations, "a number of iterations, at most 1e6"},
     {"held_clock_khz",     read_held_clock_khz,   "the SM clock that NVML reads, in kHz"},
     {"memory_bus_bits",    read_memory_bus_bits,  "a number of bits"},

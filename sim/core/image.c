@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells images apart, and reads ELF's symbol table (a cubin is an ELF file). */
 #include "sim/core/image.h"
+#include "sim/core/cubin.h"
+#include "sim/core/fat_binary.h"
 
 #include <elf.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FAT_BINARY_WRAPPER 0x466243b1u /* __fatBinC_Wrapper_t's magic, in the public fatbinary_section.h */
 
 struct image_symbol *image_add(struct image *image, const char *name, size_t length, bool kernel)
 {
@@ -74,23 +73,35 @@ bool elf_read(struct image *image, const void *bytes)
             bool kernel = is_kernel(&symbols[i], header, sections, section_names, name);
             bool variable = ELF64_ST_TYPE(symbols[i].st_info) == STT_OBJECT && symbols[i].st_size;
             struct image_symbol *added = kernel || variable ? image_add(image, name, strlen(name), kernel) : NULL;
-            if (added)
-                added->size = symbols[i].st_size;
+            if (!added)
+                continue;
+            added->size = symbols[i].st_size;
+            added->compiled = true;
+            if (kernel)
+                added->param_count = cubin_parameters(bytes, 0, name, &added->params);
         }
     }
     return true;
 }
 
-bool image_read(struct image *image, const void *bytes)
+/* Without a cubin or text that can be read, any name may be a kernel of it. */
+static bool container_read(struct image *image, const void *bytes, int architecture)
+{
+    struct fat_binary found;
+    if (fat_binary_read(bytes, architecture, &found)) {
+        if (found.cubin && elf_read(image, found.cubin))
+            return true;
+        if (found.ptx && ptx_read(image, found.ptx))
+            return true;
+    }
+    image->opaque = true;
+    return true;
+}
+
+bool image_read(struct image *image, const void *bytes, int architecture)
 {
     *image = (struct image){0};
-    uint32_t magic;
-    memcpy(&magic, bytes, sizeof magic);
     if (!memcmp(bytes, ELFMAG, SELFMAG))
         return elf_read(image, bytes);
-    if (magic == FAT_BINARY_WRAPPER || magic == 0xba55ed50u) { /* the container inside is not described publicly */
-        image->opaque = true;
-        return true;
-    }
-    return ptx_read(image, bytes);
+    return fat_binary_is(bytes) ? container_read(image, bytes, architecture) : ptx_read(image, bytes);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a module's image tells by public documents: symbols of an ELF file, entries and parameters of PTX text. */
+/* What a module's image tells: symbols and parameters of an ELF file, entries and parameters of PTX text. */
 #ifndef SIM_CORE_IMAGE_H
 #define SIM_CORE_IMAGE_H
 
@@ -15,6 +15,7 @@ struct image_symbol {
     bool kernel;     /* else a variable */
     size_t size;     /* of a variable */
     int param_count; /* -1: unknown */
+    bool compiled;   /* they are told by a cubin, not by PTX text */
     struct image_param *params;
 };
 
@@ -24,7 +25,8 @@ struct image {
     size_t count, capacity;
 };
 
-bool image_read(struct image *image, const void *bytes); /* false: not an image of any known kind */
+/* False: not an image of any known kind. A container gives what a device of ARCHITECTURE (10 * major + minor) takes. */
+bool image_read(struct image *image, const void *bytes, int architecture);
 void image_release(struct image *image);
 struct image_symbol *image_add(struct image *image, const char *name, size_t length, bool kernel);
 const struct image_symbol *image_find(const struct image *image, const char *name, bool kernel);

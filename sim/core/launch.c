@@ -39,9 +39,10 @@ static bool all_at_once(const struct simgpu_dims *dims)
 
 int kernel_check(const struct simgpu_kernel_launch *launch)
 {
-    const struct simgpu_kernel *kernel = launch->kernel;
+    struct simgpu_kernel *kernel = launch->kernel;
     if (!object_valid(&core_kernels, kernel))
         return SIMGPU_INVALID_HANDLE;
+    kernel_resolve(kernel);
     if (!dims_fit(&launch->dims, kernel->max_threads))
         return SIMGPU_INVALID_CONFIGURATION;
     if (launch->dims.shared_bytes + kernel->static_shared_bytes > kernel->dynamic_shared_limit)

@@ -2,9 +2,12 @@
 /* Modules, their kernels and variables, and the kernels that libraries make up by name. */
 #include "sim/core/module.h"
 #include "sim/core/attributes.h"
+#include "sim/core/cubin.h"
 #include "sim/core/device.h"
+#include "sim/core/fat_binary.h"
 #include "sim/core/image.h"
 #include "sim/core/memory_state.h"
+#include "sim/core/signature.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +53,42 @@ static struct simgpu_kernel *make_kernel(const char *name)
     return NULL;
 }
 
-struct simgpu_kernel *simgpu_kernel_register(const char *name)
+struct simgpu_kernel *simgpu_kernel_register(const char *name, const void *fat_binary)
 {
+    signature_prepare();
     core_lock();
     struct simgpu_kernel *kernel = make_kernel(name);
+    if (kernel)
+        kernel->fat_binary = fat_binary;
     core_unlock();
     return kernel;
+}
+
+void simgpu_kernel_forget_image(struct simgpu_kernel *kernel)
+{
+    core_lock();
+    if (object_valid(&core_kernels, kernel))
+        kernel->fat_binary = NULL;
+    core_unlock();
+}
+
+void kernel_resolve(struct simgpu_kernel *kernel)
+{
+    const struct simgpu_device *device = simgpu_device();
+    const void *image = kernel->fat_binary;
+    struct fat_binary found;
+    if (!image)
+        return;
+    kernel->fat_binary = NULL;
+    kernel->compiled = true;
+    if (fat_binary_is(image) && fat_binary_read(image, device->compute_major * 10 + device->compute_minor, &found)) {
+        kernel->ptx_version = found.ptx_version;
+        kernel->binary_version = found.binary_version;
+        if (found.cubin)
+            kernel->param_count = cubin_parameters(found.cubin, found.cubin_bytes, kernel->name, &kernel->params);
+    }
+    if (kernel->param_count < 0)
+        kernel->param_count = signature_parameters(kernel->name, &kernel->params);
 }
 
 static unsigned bucket_of(const char *name)
@@ -87,14 +120,17 @@ const char *simgpu_kernel_name(const struct simgpu_kernel *kernel)
     return kernel->name;
 }
 
-int simgpu_kernel_param_count(const struct simgpu_kernel *kernel)
+int simgpu_kernel_param_count(struct simgpu_kernel *kernel)
 {
+    core_lock();
+    kernel_resolve(kernel);
+    core_unlock();
     return kernel->param_count;
 }
 
-bool simgpu_kernel_param(const struct simgpu_kernel *kernel, int index, size_t *offset, size_t *size)
+bool simgpu_kernel_param(struct simgpu_kernel *kernel, int index, size_t *offset, size_t *size)
 {
-    if (index < 0 || index >= kernel->param_count)
+    if (index < 0 || index >= simgpu_kernel_param_count(kernel))
         return false;
     *offset = kernel->params[index].offset;
     *size = kernel->params[index].size;
@@ -122,10 +158,8 @@ static bool give_params(struct simgpu_kernel *kernel, const struct image_symbol 
     kernel->params = calloc(count + 1, sizeof *kernel->params);
     if (!kernel->params)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        kernel->params[i].offset = symbol->params[i].offset;
-        kernel->params[i].size = symbol->params[i].size;
-    }
+    memcpy(kernel->params, symbol->params, count * sizeof *kernel->params);
+    kernel->compiled = symbol->compiled;
     kernel->param_count = symbol->param_count;
     return true;
 }
@@ -141,7 +175,8 @@ int simgpu_module_load(const void *bytes, struct simgpu_module **loaded)
     struct image image;
     if (!bytes)
         return SIMGPU_INVALID_VALUE;
-    if (!image_read(&image, bytes)) {
+    const struct simgpu_device *device = simgpu_device();
+    if (!image_read(&image, bytes, device->compute_major * 10 + device->compute_minor)) {
         image_release(&image);
         return SIMGPU_INVALID_IMAGE;
     }

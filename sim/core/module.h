@@ -15,8 +15,10 @@ SIMGPU_API int simgpu_module_kernel(struct simgpu_module *module, const char *na
 SIMGPU_API int simgpu_module_global(struct simgpu_module *module, const char *name, void **address, size_t *size);
 SIMGPU_API int simgpu_module_kernels(struct simgpu_module *module, struct simgpu_kernel **kernels, unsigned *count);
 
-/* A kernel that a fat binary registers under NAME: one of its own, even if another has that name. */
-SIMGPU_API struct simgpu_kernel *simgpu_kernel_register(const char *name);
+/* A kernel that FAT_BINARY registers under NAME: one of its own, even if another has that name. Its image is looked into
+ * when the kernel is first used, until it's forgotten. */
+SIMGPU_API struct simgpu_kernel *simgpu_kernel_register(const char *name, const void *fat_binary);
+SIMGPU_API void simgpu_kernel_forget_image(struct simgpu_kernel *kernel);
 SIMGPU_API bool simgpu_kernel_valid(const struct simgpu_kernel *kernel);
 SIMGPU_API struct simgpu_module *simgpu_kernel_module(const struct simgpu_kernel *kernel);
 

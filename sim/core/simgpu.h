@@ -80,6 +80,7 @@ struct simgpu_device {
     struct simgpu_byte_kernel byte_kernels[4]; /* those with a name */
     unsigned graph_iterations;                 /* 3; of each WHILE body of a graph whose condition holds */
     char cupti[8];                             /* the release that CUPTI behaves as; empty: its headers' */
+    int driver_version;                        /* 1000 * major + 10 * minor; 0: that of the headers */
     int held_clock_khz;                        /* what NVML reads as the SM clock; 0: clock_khz */
     int power_mw, temperature_c;               /* what NVML reads; negative: it can't */
     uint64_t throttle_reasons;                 /* what NVML reads: nvmlClocksThrottleReasons bits */
@@ -106,9 +107,9 @@ SIMGPU_API void simgpu_not_supported_because(const char *name, const char *conse
 struct simgpu_kernel; /* by name; registered functions, module functions and library-made ones */
 SIMGPU_API struct simgpu_kernel *simgpu_kernel_by_name(const char *name); /* made at first use */
 SIMGPU_API const char *simgpu_kernel_name(const struct simgpu_kernel *kernel);
-/* Parameter sizes and offsets as far as the fat binary tells; -1 count: unknown. */
-SIMGPU_API int simgpu_kernel_param_count(const struct simgpu_kernel *kernel);
-SIMGPU_API bool simgpu_kernel_param(const struct simgpu_kernel *kernel, int index, size_t *offset, size_t *size);
+/* Parameter sizes and offsets as far as its image or its name tell; -1 count: unknown. */
+SIMGPU_API int simgpu_kernel_param_count(struct simgpu_kernel *kernel);
+SIMGPU_API bool simgpu_kernel_param(struct simgpu_kernel *kernel, int index, size_t *offset, size_t *size);
 
 struct simgpu_dims {
     unsigned grid[3], block[3], cluster[3];

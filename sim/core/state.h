@@ -4,6 +4,7 @@
 #ifndef SIM_CORE_STATE_H
 #define SIM_CORE_STATE_H
 
+#include "sim/core/image.h"
 #include "sim/core/object.h"
 #include "sim/core/simgpu.h"
 #include "sim/core/work.h"
@@ -109,11 +110,12 @@ struct simgpu_kernel {
     struct object object;
     char *name;
     struct simgpu_module *module;
-    struct simgpu_kernel *next; /* of the same hash */
-    int param_count;            /* -1: unknown */
-    struct simgpu_param {
-        size_t offset, size;
-    } * params;
+    struct simgpu_kernel *next;      /* of the same hash */
+    const void *fat_binary;          /* not looked into yet; NULL: nothing to look into any more */
+    int ptx_version, binary_version; /* 0: the device's */
+    bool compiled;                   /* its parameters are told by a cubin or by its name, not by PTX text */
+    int param_count;                 /* -1: unknown */
+    struct image_param *params;
     int registers, max_threads;
     size_t static_shared_bytes, dynamic_shared_limit;
     int attribute[32]; /* as last set; the meaning is the front ends' */
@@ -204,6 +206,8 @@ void graph_drop_references(struct simgpu_graph *graph);
 /* Checks WORK before it is enqueued or made a node, and completes it. */
 int work_check(struct simgpu_work *work);
 int kernel_check(const struct simgpu_kernel_launch *launch);
+/* Looks into the image of a registered kernel, once. Lock held. */
+void kernel_resolve(struct simgpu_kernel *kernel);
 
 /* Notices to the observer, gathered under the lock and told after it. */
 void notice(enum simgpu_graph_event event, struct simgpu_graph *graph, struct simgpu_graph *original_graph,

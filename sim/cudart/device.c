@@ -220,13 +220,17 @@ cudaError_t runtime_cudaDriverGetVersion(int *version)
 {
     if (!version)
         return cudaErrorInvalidValue;
-    *version = CUDART_VERSION;
+    int told = simgpu_device()->driver_version;
+    *version = told ? told : CUDART_VERSION;
     return cudaSuccess;
 }
 
 cudaError_t runtime_cudaRuntimeGetVersion(int *version)
 {
-    return runtime_cudaDriverGetVersion(version);
+    if (!version)
+        return cudaErrorInvalidValue;
+    *version = CUDART_VERSION;
+    return cudaSuccess;
 }
 
 /* ---- limits and hints: kept, without effect ---- */

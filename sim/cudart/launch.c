@@ -174,14 +174,17 @@ cudaError_t runtime_cudaFuncGetName(const char **name, const void *function)
 
 cudaError_t runtime_cudaFuncGetParamInfo(const void *function, size_t index, size_t *offset, size_t *size)
 {
-    const struct simgpu_kernel *kernel = runtime_kernel(function);
+    struct simgpu_kernel *kernel = runtime_kernel(function);
     size_t unused;
     if (!kernel)
         return cudaErrorInvalidDeviceFunction;
     if (!offset)
         return cudaErrorInvalidValue;
+    int driver = simgpu_device()->driver_version;
+    if (driver && driver < 12040)
+        return cudaErrorCallRequiresNewerDriver;
     if (simgpu_kernel_param_count(kernel) < 0)
-        return runtime_missing("cudaFuncGetParamInfo of a compiled kernel");
+        return cudaErrorNotSupported; /* not told aloud: tools ask this of every kernel */
     return simgpu_kernel_param(kernel, (int)index, offset, size ? size : &unused) ? cudaSuccess : cudaErrorInvalidValue;
 }
 

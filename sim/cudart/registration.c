@@ -101,6 +101,8 @@ void __cudaUnregisterFatBinary(void **handle)
     pthread_mutex_lock(&map.mutex);
     for (size_t i = 0; i < map.capacity; i++)
         if (map.entries[i].owner == handle) { /* the place stays taken, or later ones couldn't be found */
+            if (map.entries[i].kernel)
+                simgpu_kernel_forget_image(map.entries[i].kernel);
             map.entries[i].kernel = NULL;
             map.entries[i].size = 0;
             map.entries[i].owner = NULL;
@@ -119,7 +121,7 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *device_stub, 
                             uint3 *thread, uint3 *block, dim3 *block_dim, dim3 *grid_dim, int *warp_size)
 {
     (void)device_stub, (void)thread_limit, (void)thread, (void)block, (void)block_dim, (void)grid_dim, (void)warp_size;
-    put((struct entry){.host = stub, .owner = handle, .kernel = simgpu_kernel_register(name)});
+    put((struct entry){.host = stub, .owner = handle, .kernel = simgpu_kernel_register(name, handle ? *handle : NULL)});
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t size,

@@ -64,8 +64,13 @@ CUresult driver_cuDriverGetVersion(int *version)
 {
     if (!version)
         return CUDA_ERROR_INVALID_VALUE;
-    *version = CUDA_VERSION;
+    *version = driver_version();
     return CUDA_SUCCESS;
+}
+
+int driver_version(void)
+{
+    return simgpu_device()->driver_version ? simgpu_device()->driver_version : CUDA_VERSION;
 }
 
 /* The tables behind it are described in no public document; there are none here. Who asks is a static cudart, or another
@@ -151,6 +156,8 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, c
     *function = NULL;
     if (!*symbol) /* asked by runtimes to see that the function is there */
         return CUDA_SUCCESS;
+    if (simgpu_device()->driver_version && version > driver_version())
+        version = driver_version();
     if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
         *function = newest(symbol, version, 1, &too_new);
     if (!*function)

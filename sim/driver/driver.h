@@ -25,6 +25,7 @@ enum driver_need {
 CUresult driver_enter(struct simgpu_api_call *call, const char *function, enum driver_need need, int per_thread);
 CUresult driver_exit(struct simgpu_api_call *call, CUresult result);
 CUresult driver_missing(const char *function);
+int driver_version(void); /* 1000 * major + 10 * minor */
 
 /* The stream that a handle means in the door that is open; NULL: none. */
 struct simgpu_stream *driver_stream(CUstream handle);

@@ -194,8 +194,10 @@ CUresult driver_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *of
     size_t unused;
     if (check(function) || !offset)
         return offset ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
+    if (driver_version() < 12040)
+        return CUDA_ERROR_NOT_FOUND; /* the driver of then has no such function */
     if (simgpu_kernel_param_count(KERNEL(function)) < 0)
-        return driver_missing("cuFuncGetParamInfo of a compiled kernel");
+        return CUDA_ERROR_NOT_SUPPORTED; /* not told aloud: tools ask this of every kernel */
     return simgpu_kernel_param(KERNEL(function), (int)index, offset, size ? size : &unused) ? CUDA_SUCCESS
                                                                                             : CUDA_ERROR_INVALID_VALUE;
 }
