@@ -139,6 +139,10 @@ def of_report(path):
             tally = others[row["name"]]
         tally.kernels += row["kernels"] or 0
         tally.time_ns += row["time_ns"] or 0
+        for helper in row.get("helpers") or []: # kernels of other names that serve the row's, and are counted in it
+            for part, sign in ((tally, -1), (others[helper["name"]], 1)):
+                part.kernels += sign * helper["kernels"]
+                part.time_ns += sign * helper["time_ns"]
     totals = {key: coverage[key] for key in ("kernels", "gpu_time_ns", "calls", "failed_calls")}
     totals["gpu_busy_ns"] = sum(device["gpu_busy_ns"] or 0 for device in report["devices"])
     return calls, others, totals
