@@ -96,7 +96,7 @@ static bool leave_unknown(const struct reading *r, const char *what, struct laun
 {
     if (value.state == LAUNCH_VALUE_OUT_OF_RANGE)
         return leave(r->decode, LAUNCH_REFUSED, "check of %s failed: %s is out of range", r->decode->kernel, what);
-    return leave(r->decode, LAUNCH_NO_VALUES, "%s of %s is not known: %s", what, r->decode->kernel, r->values_problem);
+    return leave(r->decode, LAUNCH_NO_VALUES, "%s: %s is not known, as %s", r->decode->kernel, what, r->values_problem);
 }
 
 /* What the list of types and the plan by which values were kept say of one parameter's size must agree, else neither does. */
@@ -117,7 +117,7 @@ static void take_parameters(struct reading *r, const struct launch_parameters *p
         if (p->bytes && signature->parameter_bytes[i] && p->bytes != signature->parameter_bytes[i])
             return;
     }
-    r->values_problem = "its parameters were not kept";
+    r->values_problem = r->facts.grid && r->facts.block ? "its parameters were not kept" : "its grid is not known";
     r->facts.parameters = parameters;
 }
 
@@ -326,7 +326,7 @@ static bool find_row(struct reading *r, const struct launch_row *const *rows, si
             return true;
         struct launch_value where = launch_expression_evaluate(r->row->where, &r->facts);
         if (where.state != LAUNCH_VALUE_KNOWN)
-            return leave_unknown(r, "what tells the rows apart", where);
+            return leave_unknown(r, "what tells its rows apart", where);
         if (where.number)
             return true;
     }

@@ -85,7 +85,7 @@ struct launch_decode {
     const char *q_format, *k_format, *v_format, *o_format; /* their names; NULL */
 };
 
-/* NAME as the trace has it; GRID, BLOCK as launched. PARAMETERS may be NULL: the launch carries none. */
+/* NAME as the trace has it; GRID, BLOCK as launched, NULL: not known. PARAMETERS may be NULL: the launch carries none. */
 void launch_decode(const char *name, const uint32_t grid[3], const uint32_t block[3],
                    const struct launch_parameters *parameters, struct launch_decode *decode);
 

@@ -43,7 +43,7 @@ struct launch_scope {
 /* One launch. */
 struct launch_facts {
     const struct kernel_signature *signature;
-    const uint32_t *grid, *block;
+    const uint32_t *grid, *block;               /* NULL: not known */
     const struct launch_parameters *parameters; /* NULL: none are known */
     const struct launch_value *names;           /* as the scope has them */
 };

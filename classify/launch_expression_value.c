@@ -216,9 +216,9 @@ static struct launch_value value_of(const struct launch_expression *e, int index
     case LAUNCH_OP_HAS:
         return spelled(node, facts);
     case LAUNCH_OP_GRID:
-        return number(facts->grid[node->index]);
+        return facts->grid ? number(facts->grid[node->index]) : not_kept;
     case LAUNCH_OP_BLOCK:
-        return number(facts->block[node->index]);
+        return facts->block ? number(facts->block[node->index]) : not_kept;
     case LAUNCH_OP_AND:
     case LAUNCH_OP_OR:
         return logic(e, node, facts);

@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/gpu_options.h"
 #include "cli/kernel_table.h"
+#include "cli/launch_table.h"
 #include "cli/message.h"
 #include "cli/model_options.h"
 #include "cli/options.h"
@@ -165,7 +166,7 @@ int cmd_report(int argc, char **argv)
     static struct report_options options;
     static struct option_list peak_values;
     static struct peak_options peaks;
-    static const char *table, *kernel_table;
+    static const char *table, *kernel_table, *launch_table;
     static struct model_request request;
     static struct books_options model;
     /* clang-format off */
@@ -193,6 +194,8 @@ int cmd_report(int argc, char **argv)
         {"gpu-table", 0, OPTION_TEXT, &table, "FILE", "GPU rows of your own, as cli/GPUS.md describes them"},
         {"kernel-table", 0, OPTION_TEXT, &kernel_table, "FILE",
          "patterns of kernel names of your own, as cli/KERNELS.md describes them"},
+        {"launch-table", 0, OPTION_TEXT, &launch_table, "FILE",
+         "how launches of your own kernels are read, as classify/LAUNCHES.md describes it"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
@@ -206,8 +209,8 @@ int cmd_report(int argc, char **argv)
         .footer =
             "--peak stands for the GPU as it is (nothing is scaled); it may be given more than once. GPU is its\n"
             "number in the report; with it, figures of the table are replaced, too. TYPE: 'rooftap gpus --help'.\n"
-            "Without --gpu-table, ~/.config/rooftap/gpus.json is read if it is there, and without --kernel-table\n"
-            "~/.config/rooftap/kernels.json.\n\n"
+            "Without --gpu-table, ~/.config/rooftap/gpus.json is read if it is there, so is kernels.json without\n"
+            "--kernel-table, and launches.jsonl without --launch-table.\n\n"
             "The exit status is 0, also for a recording that was cut short; 1 if nothing was recorded; 2 for\n"
             "bad usage, for a folder or file that is no session, or one of a newer rooftap, and for a model's file "
             "that\n"
@@ -218,8 +221,8 @@ int cmd_report(int argc, char **argv)
         return status;
     if (!options_agree(&options) || !read_model(&request, &options, &model))
         return EXIT_USAGE;
-    if (!kernel_table_load(kernel_table, COMMAND) || !gpu_options_load_table(table, COMMAND) ||
-        !gpu_options_read_peaks(&peak_values, &peaks, COMMAND))
+    if (!kernel_table_load(kernel_table, COMMAND) || !launch_table_load(launch_table, COMMAND) ||
+        !gpu_options_load_table(table, COMMAND) || !gpu_options_read_peaks(&peak_values, &peaks, COMMAND))
         return EXIT_USAGE;
     options.peaks = &peaks;
     options.session_folder = choose_session(argc - first, argv + first);

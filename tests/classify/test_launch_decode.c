@@ -353,7 +353,7 @@ static void test_not_read(void **state)
     /* The fused gate is not known, so neither is anything. */
     mmvq_parameters(&f, (struct mmvq){.no_fusion = 1, .k = 512, .row_x = 2, .stride_dst = 1536, .ratio = 1});
     d = decode_of(MMVQ_Q4_K, 1536, 1, 1, warp, &f);
-    assert_left(&d, LAUNCH_NO_VALUES, "weights of own_mat_vec_q is not known: its parameters were not kept");
+    assert_left(&d, LAUNCH_NO_VALUES, "own_mat_vec_q: weights is not known, as its parameters were not kept");
     mmvq_parameters(&f, (struct mmvq){.k = 512, .row_x = 2, .stride_dst = 1536, .ratio = 1});
     f.plan.parameter[5].bytes = 8; /* no unsigned int */
     d = decode_of(MMVQ_Q4_K, 1536, 1, 1, warp, &f);
@@ -382,7 +382,7 @@ static void test_unknown_format(void **state)
                   132, 1, 1, warp, &f);
     assert_left(&d, LAUNCH_REFUSED, "k is out of range"); /* K is in blocks, and of what size nobody knows */
     d = decode_of(FA_VEC, 1, 3, 4, warp, NULL);
-    assert_left(&d, LAUNCH_NO_VALUES, "n_q of owned_attn_ext_vec");
+    assert_left(&d, LAUNCH_NO_VALUES, "owned_attn_ext_vec: n_q is not known");
     fa_parameters(&f, 0, 4, 2, 512);
     d = decode_of("_Z18owned_attn_ext_vecILi128ELi1EL9ggml_type99ELS0_1ELb0EEvPKcS2_S2_S2_S2_"
                   "PKiPfP6float2ffffjfi5uint3iiiiiiiiiiiliiliiiiil",
