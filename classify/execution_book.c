@@ -9,7 +9,7 @@
 
 static struct execution_count *count_at(struct execution_book *book, struct graph_use use)
 {
-    uint32_t *index = index_map_at(&book->map, use.id, use.of_call);
+    uint32_t *index = index_map_at(&book->map, use.id, use.of);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)book->count;
         book->counts = allocate_grow(book->counts, book->count, &book->capacity, sizeof *book->counts);
@@ -20,7 +20,7 @@ static struct execution_count *count_at(struct execution_book *book, struct grap
 
 const struct execution_count *execution_book_find(const struct execution_book *book, struct graph_use use)
 {
-    const uint32_t index = index_map_find(&book->map, use.id, use.of_call);
+    const uint32_t index = index_map_find(&book->map, use.id, use.of);
     return index == INDEX_MAP_NONE ? NULL : &book->counts[index];
 }
 
@@ -73,14 +73,14 @@ struct execution_book execution_book_of(const struct operator_join *join)
     struct execution_book book = {0};
     for (size_t i = 0; i < join->signature_count; i++) {
         const struct joined_signature *signature = &join->signatures[i];
-        struct execution_count *count = count_at(&book, (struct graph_use){true, signature->id});
+        struct execution_count *count = count_at(&book, (struct graph_use){USE_CALL, signature->id});
         sum_add(&count->executions, signature->calls);
         time_slices_add_all(&count->slices, &signature->slices);
     }
     for (size_t i = 0; i < join->launch_share_count; i++) {
         const struct launch_share *share = &join->launch_shares[i];
         const struct joined_launches *launches = &join->launches[share->row];
-        struct execution_count *count = count_at(&book, (struct graph_use){false, share->name_id});
+        struct execution_count *count = count_at(&book, launch_share_use(join, share));
         sum_add(&count->executions, share->launches);
         time_slices_add_part(&count->slices, &launches->slices, share->launches, launches->launches);
     }

@@ -27,7 +27,7 @@ struct graph_replay *graph_replays_graph(struct graph_replays *replays, uint32_t
 
 struct replay_count *graph_replays_count(struct graph_replays *replays, struct graph_use use)
 {
-    uint32_t *index = index_map_at(&replays->count_map, use.id, use.of_call);
+    uint32_t *index = index_map_at(&replays->count_map, use.id, use.of);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)replays->count_count;
         replays->counts =
@@ -39,21 +39,23 @@ struct replay_count *graph_replays_count(struct graph_replays *replays, struct g
 
 const struct replay_count *graph_replays_find(const struct graph_replays *replays, struct graph_use use)
 {
-    const uint32_t index = index_map_find(&replays->count_map, use.id, use.of_call);
+    const uint32_t index = index_map_find(&replays->count_map, use.id, use.of);
     return index == INDEX_MAP_NONE ? NULL : &replays->counts[index];
 }
 
 /* ---- nodes ---- */
 
-static struct graph_use use_of(const struct trace_graph_node *node)
+static struct graph_use use_of(const struct trace_graph_node *node, bool by_shape)
 {
+    if (by_shape)
+        return (struct graph_use){USE_SHAPE, node->owner_id};
     const bool of_call = node->owner == TRACE_OWNER_CALL && node->owner_id;
-    return (struct graph_use){of_call, of_call ? node->owner_id : node->name_id};
+    return of_call ? (struct graph_use){USE_CALL, node->owner_id} : (struct graph_use){USE_NAME, node->name_id};
 }
 
 uint64_t graph_replays_name(const struct graph_replays *replays, const struct graph_node *node)
 {
-    if (node->use.of_call || node->name_id)
+    if (node->use.of == USE_CALL || node->name_id)
         return node->name_id;
     const uint32_t index =
         index_map_find(&replays->name_map, node->graph_node_id, replays->graphs[node->graph].graph_id);
@@ -63,7 +65,7 @@ uint64_t graph_replays_name(const struct graph_replays *replays, const struct gr
 static void take_name(const struct graph_replays *replays, struct graph_node *node)
 {
     node->name_id = graph_replays_name(replays, node);
-    if (!node->use.of_call)
+    if (node->use.of == USE_NAME)
         node->use.id = node->name_id;
 }
 
@@ -94,13 +96,15 @@ static bool is_new(struct index_map *map, uint64_t first, uint64_t second, bool 
 }
 
 /* A call that was captured executes nothing itself. What was captured is captured once, however many graphs hold it. */
-static void count_captured(struct graph_replays *replays, const struct graph_node *node, bool is_counted)
+static void count_captured(struct graph_replays *replays, struct graph_node *node, bool is_counted)
 {
-    const bool of_record = node->owner == TRACE_OWNER_CALL || node->owner == TRACE_OWNER_LAUNCH;
-    if (node->call_id && of_record && is_new(&replays->call_map, trace_call_without_copy(node->call_id), 0, false) &&
-        !is_counted)
-        time_slices_add(&graph_replays_count(replays, node->use)->slices, node->realtime_ns,
-                        (struct trace_slice){.timed = 1});
+    const bool of_record = node->owner == TRACE_OWNER_CALL || trace_owner_is_launch(node->owner);
+    if (!node->call_id || !of_record || !is_new(&replays->call_map, trace_call_without_copy(node->call_id), 0, false) ||
+        is_counted)
+        return;
+    node->captured = true;
+    time_slices_add(&graph_replays_count(replays, node->use)->slices, node->realtime_ns,
+                    (struct trace_slice){.timed = 1});
 }
 
 static uint64_t graph_key(const struct graph_replays *replays, const struct graph_node *node)
@@ -111,13 +115,68 @@ static uint64_t graph_key(const struct graph_replays *replays, const struct grap
 /* A call's second kernel is no second execution; kernels by name are counted one by one. */
 static bool leads(struct graph_replays *replays, const struct graph_node *node)
 {
-    return !node->use.of_call || !node->call_id ||
+    return node->use.of != USE_CALL || !node->call_id ||
            is_new(&replays->call_map, node->call_id, graph_key(replays, node), true);
+}
+
+struct graph_past graph_replays_past_of(const struct graph_replays *replays, const struct graph_node *node,
+                                        uint64_t until)
+{
+    const uint64_t launches = until > node->launches ? until - node->launches : 0;
+    const uint64_t call = trace_call_without_copy(node->call_id);
+    struct graph_node named = *node;
+    take_name(replays, &named);
+    return (struct graph_past){.graph = node->graph,
+                               .use = named.use,
+                               .from = node->launches,
+                               .launches = launches,
+                               .executions = node->leads ? launches : 0,
+                               .captured = node->captured,
+                               .first_call = call,
+                               .last_call = call};
+}
+
+static void note_past(struct graph_replays *replays, const struct graph_node *node, uint64_t until)
+{
+    const struct graph_past more = graph_replays_past_of(replays, node, until);
+    const uint64_t place[] = {more.graph, more.from, more.use.of};
+    const uint64_t key = trace_hash(place, (uint32_t)sizeof place);
+    if (replays->past_count >= GRAPH_PAST_MOST &&
+        index_map_find(&replays->past_map, key, more.use.id) == INDEX_MAP_NONE)
+        return;
+    uint32_t *index = index_map_at(&replays->past_map, key, more.use.id);
+    if (*index == INDEX_MAP_NONE) {
+        *index = (uint32_t)replays->past_count;
+        replays->past =
+            allocate_grow(replays->past, replays->past_count, &replays->past_capacity, sizeof *replays->past);
+        replays->past[replays->past_count++] = more;
+        return;
+    }
+    struct graph_past *past = &replays->past[*index];
+    sum_add(&past->executions, more.executions);
+    sum_add(&past->captured, more.captured);
+    if (more.launches > past->launches)
+        past->launches = more.launches;
+    if (more.first_call && (!past->first_call || more.first_call < past->first_call))
+        past->first_call = more.first_call;
+    if (more.last_call > past->last_call)
+        past->last_call = more.last_call;
+}
+
+/* What the node's launch served, it serves in each of these executions. */
+static void charge_helper(struct graph_replays *replays, const struct graph_node *node, uint64_t executions)
+{
+    if (node->use.of == USE_SHAPE)
+        helper_charges_replay(&replays->helpers, node->call_id, executions);
 }
 
 /* NODE held from its launch on to launch UNTIL of its graph. */
 static void count_until(struct graph_replays *replays, struct graph_node *node, uint64_t until, uint64_t until_ns)
 {
+    if (!node->retired) {
+        note_past(replays, node, until);
+        charge_helper(replays, node, until > node->launches ? until - node->launches : 0);
+    }
     if (node->retired || until <= node->launches)
         return;
     take_name(replays, node);
@@ -127,12 +186,13 @@ static void count_until(struct graph_replays *replays, struct graph_node *node, 
                            until - node->launches);
 }
 
-static struct graph_node node_of(const struct trace_graph_node *from, uint32_t graph, uint64_t realtime_ns)
+static struct graph_node node_of(const struct trace_graph_node *from, bool by_shape, uint32_t graph,
+                                 uint64_t realtime_ns)
 {
     return (struct graph_node){
         .graph = graph,
         .graph_node_id = from->graph_node_id,
-        .use = use_of(from),
+        .use = use_of(from, by_shape),
         .owner_id = from->owner_id,
         .call_id = from->call_id,
         .name_id = from->name_id,
@@ -156,12 +216,13 @@ static void replace(struct graph_replays *replays, struct graph_node *known, str
     }
 }
 
-void graph_replays_add_node(struct graph_replays *replays, const struct trace_graph_node *from, uint64_t realtime_ns)
+void graph_replays_add_node(struct graph_replays *replays, const struct trace_graph_node *from, bool by_shape,
+                            uint64_t realtime_ns)
 {
     struct graph_replay *graph = graph_replays_graph(replays, from->graph_id);
     if (!graph)
         return;
-    struct graph_node node = node_of(from, (uint32_t)(graph - replays->graphs), realtime_ns);
+    struct graph_node node = node_of(from, by_shape, (uint32_t)(graph - replays->graphs), realtime_ns);
     if (replays->node_count >= GRAPH_NODES_MOST &&
         index_map_find(&replays->node_map, node.graph_node_id, from->graph_id) == INDEX_MAP_NONE) {
         graph->nodes_beyond = true;
@@ -238,10 +299,11 @@ void graph_replays_add_kernel(struct graph_replays *replays, const struct trace_
 static void count_live(struct graph_replays *replays, const struct graph_node *node, uint64_t from)
 {
     struct graph_replay *graph = &replays->graphs[node->graph];
+    const uint64_t executions = graph->launches > from ? graph->launches - from : 0;
     graph->live_nodes++;
-    if (graph->launches <= from)
+    charge_helper(replays, node, executions);
+    if (!executions)
         return;
-    const uint64_t executions = graph->launches - from;
     sum_add(&graph->node_launches, executions);
     if (node->leads)
         time_slices_add_part(&graph_replays_count(replays, node->use)->slices, &graph->slices, executions,
@@ -276,6 +338,9 @@ void graph_replays_free(struct graph_replays *replays)
     free(replays->nodes);
     free(replays->counts);
     free(replays->names);
+    free(replays->past);
+    index_map_free(&replays->past_map);
+    helper_charges_free(&replays->helpers);
     index_map_free(&replays->graph_map);
     index_map_free(&replays->name_map);
     index_map_free(&replays->node_map);

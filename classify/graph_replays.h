@@ -8,19 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "classify/graph_use.h"
+#include "classify/helper_charge.h"
 #include "classify/index_map.h"
 #include "classify/time_slices.h"
 #include "trace/trace.h"
 
-enum { GRAPH_NODES_MOST = 1 << 19, GRAPHS_MOST = 1 << 16 }; /* what is beyond is counted */
+enum { GRAPH_NODES_MOST = 1 << 19, GRAPHS_MOST = 1 << 16, GRAPH_PAST_MOST = 1 << 18 }; /* what is beyond is counted */
 
 enum { NODE_COUNTED = 1, NODE_FOLLOWS = 2 }; /* struct trace_graph_node.summed */
-
-/* What a node is: as the rows of operator_join, of a signature or of a name. */
-struct graph_use {
-    bool of_call;
-    uint64_t id; /* of a name: 0: not known */
-};
 
 struct graph_node {
     uint32_t graph; /* index */
@@ -32,6 +28,18 @@ struct graph_node {
     bool leads; /* the first node of its call in this graph: it counts the call's executions */
     uint64_t realtime_ns;
     uint64_t launches; /* of the graph, before this held */
+    bool captured;     /* it is the first to tell that its call was captured */
+};
+
+/* What nodes of one use that were made at the same launch of a graph executed. */
+struct graph_past {
+    uint32_t graph; /* index */
+    struct graph_use use;
+    uint64_t from;                  /* launches of the graph before they held */
+    uint64_t launches;              /* for which they held */
+    uint64_t executions;            /* of the use: launches, for each that counts */
+    uint64_t captured;              /* of their calls, those that no other node told of before */
+    uint64_t first_call, last_call; /* ids of their calls, without copies; 0: none is known */
 };
 
 struct graph_replay {
@@ -71,10 +79,17 @@ struct graph_replays { /* zeroed: none */
     uint64_t *names; /* of kernels that no call owns, which may be all that is known of their nodes */
     size_t name_count, name_capacity;
     struct index_map name_map; /* by node id and graph */
-    uint64_t beyond;           /* records of nodes and graphs for which there was no room */
+    struct graph_past
+        *past; /* nodes that hold no more; beyond GRAPH_PAST_MOST it is not known of which step they were */
+    size_t past_count, past_capacity;
+    struct index_map past_map;
+    struct helper_charges helpers; /* what launches serve another operator, in graphs or not */
+    uint64_t beyond;               /* records of nodes and graphs for which there was no room */
 };
 
-void graph_replays_add_node(struct graph_replays *replays, const struct trace_graph_node *node, uint64_t realtime_ns);
+/* BY_SHAPE: what its owner owns is told apart by shape. */
+void graph_replays_add_node(struct graph_replays *replays, const struct trace_graph_node *node, bool by_shape,
+                            uint64_t realtime_ns);
 void graph_replays_add_launches(struct graph_replays *replays, const struct trace_graph_launches *launches);
 void graph_replays_add_run(struct graph_replays *replays, const struct trace_graph_run *run);
 /* Of a replay; before or after the record of its node. */
@@ -89,6 +104,9 @@ void graph_replays_end(struct graph_replays *replays, bool rotated);
 /* A node that the program built, or a library unseen, has the name that its kernels bring. */
 uint64_t graph_replays_name(const struct graph_replays *replays, const struct graph_node *node);
 const struct replay_count *graph_replays_find(const struct graph_replays *replays, struct graph_use use); /* or NULL */
+/* NODE, as if it held up to launch UNTIL of its graph. */
+struct graph_past graph_replays_past_of(const struct graph_replays *replays, const struct graph_node *node,
+                                        uint64_t until);
 void graph_replays_free(struct graph_replays *replays);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/launch_operators.h"
 #include "classify/roof_time.h"
 #include "classify/session_merge.h"
 
@@ -22,14 +23,17 @@ static int device_of_graph(const struct operator_join *join, const int *device_o
     return SESSION_DEVICE_UNKNOWN;
 }
 
-static size_t row_of_node(struct session_merge *merge, const struct operator_join *join, const struct graph_node *node,
+static size_t row_of_node(struct session_merge *merge, struct operator_join *join, const struct graph_node *node,
                           int device)
 {
-    const uint32_t signature =
-        node->use.of_call ? index_map_find(&join->signature_map, node->use.id, 0) : INDEX_MAP_NONE;
-    return signature != INDEX_MAP_NONE
-               ? session_merge_operator_of_call(merge, join, &join->signatures[signature], device)
-               : session_merge_operator_of_name(merge, node->name_id, device);
+    const struct operator_row *op = session_merge_operator_of_use(merge, join, node->use, node->name_id, device);
+    return op ? (size_t)(op - merge->session->operators) : session_merge_operator_of_name(merge, node->name_id, device);
+}
+
+/* Its time is part of that of the operator which it serves. */
+static bool is_charged(struct operator_join *join, const struct graph_node *node)
+{
+    return launch_operators_is_helper(join, node->use) && helper_charges_call(&join->replays.helpers, node->call_id);
 }
 
 /* MAP: of a share and a row, the place among the share's nodes. */
@@ -84,7 +88,7 @@ static void add_share(struct session_merge *merge, const struct operator_join *j
     share->run_ns = whole(sampled->time.time_ns);
 }
 
-void graph_shares_add(struct session_merge *merge, const struct operator_join *join, const int *device_of,
+void graph_shares_add(struct session_merge *merge, struct operator_join *join, const int *device_of,
                       const struct sampled_rows *sampled)
 {
     const struct graph_replays *replays = &join->replays;
@@ -104,7 +108,7 @@ void graph_shares_add(struct session_merge *merge, const struct operator_join *j
     for (size_t i = 0; i < replays->node_count; i++) {
         const struct graph_node *node = &replays->nodes[i];
         const struct graph_replay *graph = &replays->graphs[node->graph];
-        if (node->retired || graph->nodes_beyond || place[node->graph] == SIZE_MAX)
+        if (node->retired || graph->nodes_beyond || place[node->graph] == SIZE_MAX || is_charged(join, node))
             continue;
         const size_t row = row_of_node(merge, join, node, device_of_graph(join, device_of, graph));
         const size_t share = place[node->graph];
@@ -120,11 +124,11 @@ void graph_shares_add(struct session_merge *merge, const struct operator_join *j
 /* Of one execution at its roof; NAN: not known. */
 static double roof_ns(const struct session *session, const struct operator_row *op)
 {
-    if (!op->of_call || op->device < 0)
+    if (!operator_row_has_work(op) || op->device < 0)
         return NAN;
     const struct device_roofs *roofs = &session->devices[op->device].roofs;
     const enum gpu_path path =
-        op->kind != OPERATOR_GEMV ? gpu_spec_product_path(roofs->spec, op->work.path) : op->work.path;
+        op->of_call && op->kind != OPERATOR_GEMV ? gpu_spec_product_path(roofs->spec, op->work.path) : op->work.path;
     return roof_time_ns(session, op->device, path, op->work.flops, op->work.bytes);
 }
 
@@ -141,7 +145,7 @@ static void give(struct operator_row *op, const struct graph_share *share, uint6
     op->evidence.shared_ns += (double)time_ns;
     sum_add(&op->time_ns, time_ns);
     sum_add(&op->kernels, kernels);
-    if (op->of_call)
+    if (operator_row_has_work(op))
         sum_add(&op->executions, executions);
 }
 

@@ -37,7 +37,7 @@ struct graph_shares {
 };
 
 /* The graphs of one process that were timed as a whole. */
-void graph_shares_add(struct session_merge *merge, const struct operator_join *join, const int *device_of,
+void graph_shares_add(struct session_merge *merge, struct operator_join *join, const int *device_of,
                       const struct sampled_rows *sampled);
 /* After the last process, with devices and work known: times go into the rows. */
 void graph_shares_apply(const struct graph_shares *shares, struct session *session);

@@ -27,12 +27,13 @@ static void read_notes(struct session_process *process)
     }
 }
 
-void hidden_shapes_find(struct session_process *process, const struct operator_join *join)
+void hidden_shapes_find(struct session_process *process, struct operator_join *join)
 {
     read_notes(process);
     for (size_t i = 0; i < join->row_count; i++) {
         process->kernel_time_ns += (double)join->rows[i].time_ns;
-        if (join->rows[i].of_call || !is_gemm(join, join->rows[i].id))
+        if (operator_join_shape_is_known(join, join->rows[i].use) ||
+            !is_gemm(join, joined_kernels_name(&join->rows[i])))
             continue;
         sum_add(&process->shapeless_gemms, join->rows[i].kernels);
         sum_add(&process->shapeless_gemm_time_ns, join->rows[i].time_ns);

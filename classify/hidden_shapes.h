@@ -14,7 +14,7 @@ enum hidden_reason {
 };
 
 /* Fills what PROCESS has of this from its notes and from the kernels of JOIN that no library call owns. */
-void hidden_shapes_find(struct session_process *process, const struct operator_join *join);
+void hidden_shapes_find(struct session_process *process, struct operator_join *join);
 
 enum hidden_reason hidden_shapes_reason(const struct session_process *process);
 const char *hidden_reason_name(enum hidden_reason reason); /* NULL: none */

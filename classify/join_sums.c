@@ -2,6 +2,7 @@
 /* One handler for each record of trace_sums.h. Their numbers are claims of a stranger's file: they only ever go through
  * sum_add(), and what refers to something that is not there is left out. */
 #include "classify/join_sums.h"
+#include "classify/join_launches.h"
 #include "classify/join_timing_sums.h"
 
 #include <string.h>
@@ -49,6 +50,8 @@ static void add_process(struct operator_join *join, const struct trace_sum_proce
     sum_add(&beyond->kernels, sum->kernels_beyond);
     sum_add(&beyond->time_ns, sum->time_beyond_ns);
     sum_add(&beyond->names, sum->names_beyond);
+    if (sum->record.size >= sizeof *sum) /* since 1.6 */
+        sum_add(&join->launch_shapes.beyond, sum->shapes_beyond);
 }
 
 static void add_calls(struct operator_join *join, const struct trace_sum_calls *sum,
@@ -68,7 +71,7 @@ static void add_calls(struct operator_join *join, const struct trace_sum_calls *
 
 static void add_launches(struct operator_join *join, const struct trace_sum_launches *sum)
 {
-    size_t index = operator_join_launches(join, sum->name_id, sum->shape_id);
+    size_t index = join_launches_row_of_sum(join, sum->name_id, sum->shape_id);
     if (index == SIZE_MAX)
         return;
     sum_add(&join->launches[index].launches, sum->launches);
@@ -94,9 +97,17 @@ static void take_recent(struct joined_kernels *row, const struct trace_sum_kerne
             duration_histogram_add(&row->durations, duration_bucket(sum->recent_ns[i]), 1);
 }
 
+static void add_buckets(struct joined_kernels *row, const uint64_t *buckets, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        duration_histogram_add(&row->durations, (uint32_t)(buckets[i] >> TRACE_SUMS_BUCKET_SHIFT),
+                               buckets[i] & ((1ull << TRACE_SUMS_BUCKET_SHIFT) - 1));
+}
+
 static void add_kernels(struct operator_join *join, const struct trace_sum_kernels *sum)
 {
-    struct joined_kernels *row = operator_join_row(join, sum->device, sum->of_call, sum->id);
+    const struct graph_use use = {sum->of_call ? USE_CALL : USE_NAME, sum->id};
+    struct joined_kernels *row = operator_join_row(join, sum->device, use);
     if (!row || !operator_join_device(join, sum->device))
         return;
     take_recent(row, sum, !row->kernels);
@@ -108,14 +119,48 @@ static void add_kernels(struct operator_join *join, const struct trace_sum_kerne
     if (sum->widest_blocks > row->widest_blocks)
         row->widest_blocks = sum->widest_blocks;
     row->grids_left_out |= sum->grids_left_out;
-    for (uint32_t i = 0; i < sum->bucket_count; i++)
-        duration_histogram_add(&row->durations, (uint32_t)(sum->buckets[i] >> TRACE_SUMS_BUCKET_SHIFT),
-                               sum->buckets[i] & ((1ull << TRACE_SUMS_BUCKET_SHIFT) - 1));
+    add_buckets(row, sum->buckets, sum->bucket_count);
+}
+
+/* A shape that the table of today does not take is a row by name. */
+static void add_shape_kernels(struct operator_join *join, const struct trace_sum_shape_kernels *sum)
+{
+    const bool by_shape =
+        launch_shapes_take(&join->launch_shapes, TRACE_OWNER_LAUNCH_VALUES, sum->shape_id, sum->name_id);
+    const struct graph_use use =
+        by_shape ? (struct graph_use){USE_SHAPE, sum->shape_id} : (struct graph_use){USE_NAME, sum->name_id};
+    struct joined_kernels *row = operator_join_row(join, sum->device, use);
+    if (!row || !operator_join_device(join, sum->device))
+        return;
+    row->name_id = by_shape ? sum->name_id : 0;
+    sum_add(&row->kernels, sum->kernels);
+    sum_add(&row->executions, by_shape ? sum->kernels : 0);
+    sum_add(&row->time_ns, sum->time_ns);
+    if (sum->shortest_ns < row->shortest_ns)
+        row->shortest_ns = sum->shortest_ns;
+    if (sum->widest_blocks > row->widest_blocks)
+        row->widest_blocks = sum->widest_blocks;
+    add_buckets(row, sum->buckets, sum->bucket_count);
+}
+
+static void add_helper(struct operator_join *join, const struct trace_sum_helper *sum)
+{
+    const struct helper_pair pair = {
+        .shape_id = sum->shape_id,
+        .served = {sum->served == TRACE_SERVED_CALL ? USE_CALL : USE_SHAPE, sum->served_id},
+        .launches = sum->launches,
+        .captured = sum->captured,
+        .replayed = sum->replayed,
+    };
+    if (sum->call_id)
+        helper_charges_add_call(&join->replays.helpers, &pair, sum->call_id, sum->is_captured);
+    else
+        helper_charges_add_pair(&join->replays.helpers, &pair);
 }
 
 static void add_grid(struct operator_join *join, const struct trace_sum_grid *sum)
 {
-    const struct joined_kernels *row = operator_join_row(join, sum->device, true, sum->id);
+    const struct joined_kernels *row = operator_join_row(join, sum->device, (struct graph_use){USE_CALL, sum->id});
     if (row && operator_join_device(join, sum->device))
         grid_times_add(&join->grid_times, (uint32_t)(row - join->rows), sum->name_id, sum->blocks, sum->time_ns,
                        SIZE_MAX);
@@ -264,6 +309,12 @@ void join_sums_add(struct operator_join *join, const struct trace_item *item)
         break;
     case TRACE_RECORD_SUM_KERNELS:
         add_kernels(join, record);
+        break;
+    case TRACE_RECORD_SUM_SHAPE_KERNELS:
+        add_shape_kernels(join, record);
+        break;
+    case TRACE_RECORD_SUM_HELPER:
+        add_helper(join, record);
         break;
     case TRACE_RECORD_SUM_GRID:
         add_grid(join, record);

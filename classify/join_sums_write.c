@@ -110,6 +110,58 @@ static void write_names(struct writing *w)
     }
 }
 
+/* ---- launches with values, as the process wrote them ---- */
+
+static void put_copy(struct writing *w, const struct trace_record *record)
+{
+    memcpy(w->room.bytes, record, record->size);
+    put(w, &w->room.record, record->type, record->size);
+}
+
+static void write_launch_shapes(struct writing *w)
+{
+    const struct launch_shapes *shapes = &w->join->launch_shapes;
+    for (size_t i = 0; i < shapes->plan_count; i++)
+        if (shapes->plans[i].content)
+            put_copy(w, &shapes->plans[i].content->record);
+    for (size_t i = 0; i < shapes->count; i++)
+        if (shapes->shapes[i].content)
+            put_copy(w, &shapes->shapes[i].content->record);
+}
+
+static struct trace_sum_helper helper_record(const struct helper_pair *pair)
+{
+    return (struct trace_sum_helper){
+        .shape_id = pair->shape_id,
+        .served_id = pair->served.id,
+        .served = pair->served.of == USE_CALL ? TRACE_SERVED_CALL : TRACE_SERVED_SHAPE,
+    };
+}
+
+/* Of launches that are in no graph any more nothing is told: no record that is still to come refers to them. */
+static void write_helpers(struct writing *w)
+{
+    const struct graph_replays *replays = &w->join->replays;
+    for (size_t i = 0; i < replays->helpers.pair_count; i++) {
+        const struct helper_pair *pair = &replays->helpers.pairs[i];
+        struct trace_sum_helper sum = helper_record(pair);
+        sum.launches = pair->launches;
+        sum.captured = pair->captured;
+        sum.replayed = pair->replayed;
+        put(w, &sum.record, TRACE_RECORD_SUM_HELPER, sizeof sum);
+    }
+    for (size_t i = 0; i < replays->node_count; i++) {
+        const uint64_t call_id = trace_call_without_copy(replays->nodes[i].call_id);
+        const struct helper_call *call = call_id ? helper_charges_call(&replays->helpers, call_id) : NULL;
+        if (!call || replays->nodes[i].retired)
+            continue;
+        struct trace_sum_helper sum = helper_record(&replays->helpers.pairs[call->pair]);
+        sum.call_id = call_id;
+        sum.is_captured = call->captured;
+        put(w, &sum.record, TRACE_RECORD_SUM_HELPER, sizeof sum);
+    }
+}
+
 /* ---- devices ---- */
 
 static void write_busy(struct writing *w, const struct joined_device *device, const struct interval_summary *summary)
@@ -226,6 +278,7 @@ static void write_sums(struct writing *w, const struct joined_sums *sums)
         .time_beyond_ns = join->beyond.time_ns,
         .names_beyond = join->beyond.names,
         .samples_of = sums->samples_of,
+        .shapes_beyond = join->launch_shapes.beyond,
     };
     for (int p = 0; p < PHASE_COUNT; p++) {
         sum.steps[p] = join->sequence.steps.steps[p];
@@ -274,14 +327,43 @@ static void write_shapes(struct writing *w)
     }
 }
 
-static void write_kernels(struct writing *w, const struct joined_kernels *row)
+/* Returns how many of BUCKETS were filled. */
+static uint32_t fill_buckets(uint64_t *buckets, const struct duration_histogram *durations)
 {
     const uint64_t most = (1ull << TRACE_SUMS_BUCKET_SHIFT) - 1;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < durations->length; i++) {
+        uint64_t times = durations->counts[i];
+        if (times)
+            buckets[count++] =
+                (uint64_t)(durations->first + i) << TRACE_SUMS_BUCKET_SHIFT | (times < most ? times : most);
+    }
+    return count;
+}
+
+static void write_shape_kernels(struct writing *w, const struct joined_kernels *row)
+{
+    struct trace_sum_shape_kernels *sum = (struct trace_sum_shape_kernels *)w->room.bytes;
+    *sum = (struct trace_sum_shape_kernels){
+        .shape_id = row->use.id,
+        .name_id = row->name_id,
+        .device = row->ordinal,
+        .kernels = row->kernels,
+        .time_ns = row->time_ns,
+        .shortest_ns = row->shortest_ns,
+        .widest_blocks = row->widest_blocks,
+    };
+    sum->bucket_count = fill_buckets(sum->buckets, &row->durations);
+    put(w, &sum->record, TRACE_RECORD_SUM_SHAPE_KERNELS, sizeof *sum + sum->bucket_count * sizeof sum->buckets[0]);
+}
+
+static void write_kernels(struct writing *w, const struct joined_kernels *row)
+{
     struct trace_sum_kernels *sum = (struct trace_sum_kernels *)w->room.bytes;
     *sum = (struct trace_sum_kernels){
-        .id = row->id,
+        .id = row->use.id,
         .device = row->ordinal,
-        .of_call = row->of_call,
+        .of_call = row->use.of == USE_CALL,
         .kernels = row->kernels,
         .time_ns = row->time_ns,
         .shortest_ns = row->shortest_ns,
@@ -292,19 +374,14 @@ static void write_kernels(struct writing *w, const struct joined_kernels *row)
     };
     memcpy(sum->recent, row->recent, sizeof sum->recent);
     memcpy(sum->recent_ns, row->recent_ns, sizeof sum->recent_ns);
-    for (uint32_t i = 0; i < row->durations.length; i++) {
-        uint64_t times = row->durations.counts[i];
-        if (times)
-            sum->buckets[sum->bucket_count++] =
-                (uint64_t)(row->durations.first + i) << TRACE_SUMS_BUCKET_SHIFT | (times < most ? times : most);
-    }
+    sum->bucket_count = fill_buckets(sum->buckets, &row->durations);
     put(w, &sum->record, TRACE_RECORD_SUM_KERNELS, sizeof *sum + sum->bucket_count * sizeof sum->buckets[0]);
 }
 
 static void write_grid(struct writing *w, const struct grid_time *grid)
 {
     const struct joined_kernels *row = &w->join->rows[grid->owner];
-    struct trace_sum_grid sum = {.id = row->id,
+    struct trace_sum_grid sum = {.id = row->use.id,
                                  .device = row->ordinal,
                                  .name_id = grid->name_id,
                                  .blocks = grid->blocks,
@@ -343,6 +420,7 @@ void join_sums_write(const struct operator_join *join, const struct joined_sums 
     write_entries(w);
     write_notes(w);
     write_names(w);
+    write_launch_shapes(w);
     write_sums(w, sums);
     for (size_t i = 0; i < join->device_count; i++)
         write_device(w, &join->devices[i]);
@@ -352,13 +430,14 @@ void join_sums_write(const struct operator_join *join, const struct joined_sums 
     write_launches(w);
     write_shapes(w);
     for (size_t i = 0; i < join->row_count; i++)
-        write_kernels(w, &join->rows[i]);
+        (join->rows[i].use.of == USE_SHAPE ? write_shape_kernels : write_kernels)(w, &join->rows[i]);
     for (size_t i = 0; i < join->grid_times.count; i++)
         write_grid(w, &join->grid_times.grids[i]);
     for (size_t i = 0; i < join->sequence.sibling_count; i++)
         write_siblings(w, &join->sequence.siblings[i]);
     for (size_t i = 0; i < join->sequence.attention_count; i++)
         write_attention(w, &join->sequence.attention[i]);
+    write_helpers(w);
     join_timing_sums_write(join, put_record, context);
     free(w);
 }

@@ -21,6 +21,14 @@ static void add_graph_run(struct operator_join *join, const struct trace_graph_r
     graph_replays_add_run(&join->replays, run);
 }
 
+static void add_graph_node(struct operator_join *join, const struct trace_item *item)
+{
+    const struct trace_graph_node *node = (const struct trace_graph_node *)item->record;
+    graph_replays_add_node(&join->replays, node,
+                           launch_shapes_take(&join->launch_shapes, node->owner, node->owner_id, node->name_id),
+                           operator_join_realtime(item->block, node->ticks));
+}
+
 void join_timing_add(struct operator_join *join, const struct trace_item *item)
 {
     const void *record = item->record;
@@ -41,8 +49,7 @@ void join_timing_add(struct operator_join *join, const struct trace_item *item)
         add_graph_run(join, record);
         break;
     case TRACE_RECORD_GRAPH_NODE:
-        graph_replays_add_node(&join->replays, record,
-                               operator_join_realtime(item->block, ((const struct trace_graph_node *)record)->ticks));
+        add_graph_node(join, item);
         break;
     case TRACE_RECORD_GRAPH_LAUNCHES:
         graph_replays_add_launches(&join->replays, record);

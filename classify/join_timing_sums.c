@@ -7,25 +7,30 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/join_launches.h"
 #include "trace/trace_sums.h"
 
 /* ---- reading ---- */
 
 static struct time_slices *slices_of(struct operator_join *join, const struct trace_sum_slices *sum)
 {
-    const struct graph_use use = {sum->of_call, sum->id};
+    const struct graph_use use = {sum->of_call ? USE_CALL : USE_NAME, sum->id}, shape = {USE_SHAPE, sum->id};
     size_t index;
     switch (sum->of) {
     case TRACE_SLICES_CALLS:
         index = index_map_find(&join->signature_map, sum->id, 0);
         return index == INDEX_MAP_NONE ? NULL : &join->signatures[index].slices;
     case TRACE_SLICES_LAUNCHES:
-        index = operator_join_launches(join, sum->id, sum->shape_id);
+        index = join_launches_row_of_sum(join, sum->id, sum->shape_id);
         return index == SIZE_MAX ? NULL : &join->launches[index].slices;
-    case TRACE_SLICES_KERNELS: {
-        struct joined_kernels *row = operator_join_row(join, sum->device, sum->of_call, sum->id);
+    case TRACE_SLICES_KERNELS:
+    case TRACE_SLICES_SHAPE_KERNELS: {
+        struct joined_kernels *row =
+            operator_join_row(join, sum->device, sum->of == TRACE_SLICES_KERNELS ? use : shape);
         return row && operator_join_device(join, sum->device) ? &row->slices : NULL;
     }
+    case TRACE_SLICES_SHAPE_REPLAYS:
+        return &graph_replays_count(&join->replays, shape)->slices;
     case TRACE_SLICES_REPLAYS:
         return &graph_replays_count(&join->replays, use)->slices;
     case TRACE_SLICES_GRAPH: {
@@ -246,10 +251,12 @@ static void write_replays(struct writing *w, const struct graph_replays *replays
         write_node(w, replays, &replays->nodes[i]);
     for (size_t i = 0; i < replays->count_count; i++) {
         const struct replay_count *count = &replays->counts[i];
-        write_slices(
-            w,
-            (struct trace_sum_slices){.of = TRACE_SLICES_REPLAYS, .id = count->use.id, .of_call = count->use.of_call},
-            &count->slices);
+        const bool by_shape = count->use.of == USE_SHAPE;
+        write_slices(w,
+                     (struct trace_sum_slices){.of = by_shape ? TRACE_SLICES_SHAPE_REPLAYS : TRACE_SLICES_REPLAYS,
+                                               .id = count->use.id,
+                                               .of_call = count->use.of == USE_CALL},
+                     &count->slices);
     }
 }
 
@@ -264,13 +271,16 @@ static void write_rows(struct writing *w, const struct operator_join *join)
                                                .id = join->launches[i].name_id,
                                                .shape_id = join->launches[i].shape_id},
                      &join->launches[i].slices);
-    for (size_t i = 0; i < join->row_count; i++)
+    for (size_t i = 0; i < join->row_count; i++) {
+        const struct joined_kernels *row = &join->rows[i];
+        const bool by_shape = row->use.of == USE_SHAPE;
         write_slices(w,
-                     (struct trace_sum_slices){.of = TRACE_SLICES_KERNELS,
-                                               .id = join->rows[i].id,
-                                               .device = join->rows[i].ordinal,
-                                               .of_call = join->rows[i].of_call},
-                     &join->rows[i].slices);
+                     (struct trace_sum_slices){.of = by_shape ? TRACE_SLICES_SHAPE_KERNELS : TRACE_SLICES_KERNELS,
+                                               .id = row->use.id,
+                                               .device = row->ordinal,
+                                               .of_call = row->use.of == USE_CALL},
+                     &row->slices);
+    }
 }
 
 void join_timing_sums_write(const struct operator_join *join, join_sums_put *put_record, void *context)

@@ -38,7 +38,7 @@ static void add(struct launch_names *names, uint64_t shape_id, uint64_t name_id,
 
 void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel, size_t most)
 {
-    if (kernel->owner == TRACE_OWNER_LAUNCH && kernel->owner_id && kernel->name_id)
+    if (trace_owner_is_launch(kernel->owner) && kernel->owner_id && kernel->name_id)
         add(names, kernel->owner_id, kernel->name_id, is_of_new_launch(names, kernel, most), most);
 }
 
@@ -90,6 +90,13 @@ void launch_names_share(struct operator_join *join)
         add_share(join, (uint32_t)i, join->launches[i].name_id, left[i]);
     free(left);
     free(different);
+}
+
+struct graph_use launch_share_use(const struct operator_join *join, const struct launch_share *share)
+{
+    const struct joined_launches *launches = &join->launches[share->row];
+    return launches->name_id && launches->shape_id ? (struct graph_use){USE_SHAPE, launches->shape_id}
+                                                   : (struct graph_use){USE_NAME, share->name_id};
 }
 
 void launch_names_free(struct launch_names *names)

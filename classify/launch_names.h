@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "classify/graph_replays.h"
 #include "classify/index_map.h"
 
 struct operator_join;
@@ -37,6 +38,9 @@ struct launch_share {
 void launch_names_add(struct launch_names *names, const struct trace_kernel *kernel, size_t most);
 /* The same of kernels that somebody else has counted. */
 void launch_names_add_sum(struct launch_names *names, const struct shape_kernels *kernels);
+
+/* What these launches are a row of. */
+struct graph_use launch_share_use(const struct operator_join *join, const struct launch_share *share);
 
 /* After the last record: fills join->launch_shares, from all rows. */
 void launch_names_share(struct operator_join *join);

@@ -45,6 +45,7 @@ static void decode_shape(struct launch_shape *shape, const char *name, const str
                       shape->content ? shape->content->block : no_grid, whole ? &parameters : NULL, shape->decode);
     if (!shape->content)
         forget_sizes(shape->decode);
+    sequence_launch_of_decode(shape->decode, whole ? &parameters : NULL, &shape->sequence);
 }
 
 static const char *name_of(const struct launch_shapes *shapes, const struct launch_shape *shape)
@@ -125,14 +126,16 @@ static bool name_can_be_read(struct launch_shapes *shapes, uint64_t name_id)
 
 /* ---- shapes ---- */
 
-static struct launch_shape *shape_at(struct launch_shapes *shapes, uint64_t shape_id, uint64_t name_id)
+/* NULL: its kernel can't be read, or there are too many; IS_LAUNCHED: then a launch or kernel is lost to a row by name. */
+static struct launch_shape *shape_at(struct launch_shapes *shapes, uint64_t shape_id, uint64_t name_id,
+                                     bool is_launched)
 {
     uint32_t index = index_map_find(&shapes->map, shape_id, 0);
     if (index == INDEX_MAP_NONE) {
         if (!name_can_be_read(shapes, name_id))
             return NULL;
         if (shapes->count == LAUNCH_SHAPES_MOST) {
-            shapes->beyond++;
+            shapes->beyond += is_launched;
             return NULL;
         }
         index = (uint32_t)shapes->count;
@@ -146,19 +149,29 @@ static struct launch_shape *shape_at(struct launch_shapes *shapes, uint64_t shap
     return shape;
 }
 
+static bool take_content(struct launch_shapes *shapes, const struct trace_launch_shape *content, bool is_launched)
+{
+    if (!launch_shape_values(content) || !content->name_id)
+        return false;
+    struct launch_shape *shape = shape_at(shapes, content->id, content->name_id, is_launched);
+    if (shape && !shape->content)
+        shape->content = copy_of(content, content->record.size);
+    return shape;
+}
+
 void launch_shapes_add(struct launch_shapes *shapes, const struct trace_launch_shape *content)
 {
-    const uint32_t known = index_map_find(&shapes->map, content->id, 0);
-    if (!launch_shape_values(content) || (known != INDEX_MAP_NONE && shapes->shapes[known].content))
-        return;
-    struct launch_shape *shape = shape_at(shapes, content->id, content->name_id);
-    if (shape)
-        shape->content = copy_of(content, content->record.size);
+    take_content(shapes, content, false);
+}
+
+bool launch_shapes_take_content(struct launch_shapes *shapes, const struct trace_launch_shape *content)
+{
+    return take_content(shapes, content, true);
 }
 
 bool launch_shapes_take(struct launch_shapes *shapes, uint8_t owner, uint64_t shape_id, uint64_t name_id)
 {
-    return owner == TRACE_OWNER_LAUNCH_VALUES && shape_id && shape_at(shapes, shape_id, name_id);
+    return owner == TRACE_OWNER_LAUNCH_VALUES && shape_id && shape_at(shapes, shape_id, name_id, true);
 }
 
 const struct launch_shape *launch_shapes_find(const struct launch_shapes *shapes, uint64_t shape_id)
@@ -182,6 +195,11 @@ const struct launch_decode *launch_shapes_decode(struct launch_shapes *shapes, u
     decode_shape(shape, name, plan);
     shape->decoded_whole = true;
     return shape->decode;
+}
+
+const struct sequence_launch *launch_shapes_sequence(struct launch_shapes *shapes, uint64_t shape_id)
+{
+    return launch_shapes_decode(shapes, shape_id) ? &launch_shapes_find(shapes, shape_id)->sequence : NULL;
 }
 
 const struct launch_decode *launch_shapes_decode_last(struct launch_shapes *shapes, uint64_t shape_id)

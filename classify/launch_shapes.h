@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "classify/call_sequence.h"
 #include "classify/index_map.h"
 #include "classify/launch_decode.h"
 #include "classify/name_pool.h"
@@ -20,6 +21,7 @@ struct launch_shape {
     uint64_t id, name_id;               /* of the name: 0 until a record told it */
     struct trace_launch_shape *content; /* with its values; NULL: no record gave it so far */
     struct launch_decode *decode;       /* NULL: not decoded so far */
+    struct sequence_launch sequence;    /* what that is to a sequence */
     bool decoded_whole;                 /* by all that there can be to know; else it is done again when more has come */
 };
 
@@ -46,7 +48,9 @@ void launch_shapes_add_plan(struct launch_shapes *shapes, const struct trace_par
 /* A LAUNCH_SHAPE record; one without values is let be. */
 void launch_shapes_add(struct launch_shapes *shapes, const struct trace_launch_shape *content);
 
-/* True: kernels and launches of this OWNER, SHAPE_ID and NAME_ID are a row by that shape, which has a place from now on. */
+/* The same of a launch. True: it is a row by its shape. */
+bool launch_shapes_take_content(struct launch_shapes *shapes, const struct trace_launch_shape *content);
+/* True: kernels and nodes of this OWNER, SHAPE_ID and NAME_ID are a row by that shape, which has a place from now on. */
 bool launch_shapes_take(struct launch_shapes *shapes, uint8_t owner, uint64_t shape_id, uint64_t name_id);
 const struct launch_shape *launch_shapes_find(const struct launch_shapes *shapes, uint64_t shape_id); /* or NULL */
 const struct trace_parameter_plan *launch_shapes_plan(const struct launch_shapes *shapes,
@@ -56,6 +60,8 @@ const struct trace_parameter_plan *launch_shapes_plan(const struct launch_shapes
  * is decoded once. Pointers are no part of a shape: weight_parameter says which of a launch's to ask
  * launch_parameter_pointer() for. */
 const struct launch_decode *launch_shapes_decode(struct launch_shapes *shapes, uint64_t shape_id);
+/* Of the same; NULL: not yet known. */
+const struct sequence_launch *launch_shapes_sequence(struct launch_shapes *shapes, uint64_t shape_id);
 /* The same after the last record: by what has come. Never NULL for a shape that has a place. */
 const struct launch_decode *launch_shapes_decode_last(struct launch_shapes *shapes, uint64_t shape_id);
 /* What the table knows of a kernel whose launches carry no values, or of which none are kept; NULL: its name is not known. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/join_launches.h"
 #include "classify/join_sums.h"
 #include "classify/join_timing.h"
 #include "classify/kernel_families.h"
@@ -76,18 +77,29 @@ struct joined_device *operator_join_device(struct operator_join *join, uint32_t 
     return device;
 }
 
-struct joined_kernels *operator_join_row(struct operator_join *join, uint32_t ordinal, bool of_call, uint64_t id)
+static uint64_t place_of_row(uint32_t ordinal, enum graph_use_of of)
 {
-    const uint64_t place = (uint64_t)ordinal << 1 | of_call;
-    bool nameless = !of_call && !id; /* always has a row: at most one a device */
-    if (is_full(join, join->row_count) && !nameless && index_map_find(&join->row_map, id, place) == INDEX_MAP_NONE)
+    return (uint64_t)ordinal * USE_COUNT + of;
+}
+
+const struct joined_kernels *operator_join_find_row(const struct operator_join *join, uint32_t ordinal,
+                                                    struct graph_use use)
+{
+    const uint32_t index = index_map_find(&join->row_map, use.id, place_of_row(ordinal, use.of));
+    return index == INDEX_MAP_NONE ? NULL : &join->rows[index];
+}
+
+struct joined_kernels *operator_join_row(struct operator_join *join, uint32_t ordinal, struct graph_use use)
+{
+    bool nameless = use.of == USE_NAME && !use.id; /* always has a row: at most one a device */
+    if (is_full(join, join->row_count) && !nameless && !operator_join_find_row(join, ordinal, use))
         return NULL;
-    uint32_t *index = index_map_at(&join->row_map, id, place);
+    uint32_t *index = index_map_at(&join->row_map, use.id, place_of_row(ordinal, use.of));
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)join->row_count;
         join->rows = allocate_grow(join->rows, join->row_count, &join->row_capacity, sizeof *join->rows);
         join->rows[join->row_count++] =
-            (struct joined_kernels){.ordinal = ordinal, .of_call = of_call, .id = id, .shortest_ns = UINT64_MAX};
+            (struct joined_kernels){.ordinal = ordinal, .use = use, .shortest_ns = UINT64_MAX};
     }
     return &join->rows[*index];
 }
@@ -182,59 +194,6 @@ static void add_device(struct operator_join *join, const struct trace_item *item
     device->facts.name[TRACE_DEVICE_NAME_BYTES - 1] = '\0';
 }
 
-/* A name may come in a later block: until then nothing is known. */
-static void find_phase(const struct operator_join *join, struct joined_launches *launches)
-{
-    const char *name = name_pool_find(join->names, launches->name_id);
-    const struct kernel_family_row *row = kernel_family_find(name);
-    launches->phase_known = name != NULL;
-    if (!row || row->family != KERNEL_FAMILY_ATTENTION)
-        return;
-    if (row->role == KERNEL_ROLE_PREFILL)
-        launches->phase = PHASE_PREFILL;
-    else if (row->role == KERNEL_ROLE_DECODE)
-        launches->phase = PHASE_DECODE;
-}
-
-size_t operator_join_launches(struct operator_join *join, uint64_t name_id, uint64_t shape_id)
-{
-    if (name_id)
-        shape_id = 0;
-    if (is_full(join, join->launch_count) && (name_id || shape_id) &&
-        index_map_find(&join->launch_map, name_id, shape_id) == INDEX_MAP_NONE)
-        return SIZE_MAX;
-    uint32_t *index = index_map_at(&join->launch_map, name_id, shape_id);
-    if (*index == INDEX_MAP_NONE) {
-        *index = (uint32_t)join->launch_count;
-        join->launches =
-            allocate_grow(join->launches, join->launch_count, &join->launch_capacity, sizeof *join->launches);
-        join->launches[join->launch_count++] = (struct joined_launches){.name_id = name_id, .shape_id = shape_id};
-    }
-    return *index;
-}
-
-static void add_launch(struct operator_join *join, const struct trace_item *item)
-{
-    join->launches_recorded++;
-    if (((const struct trace_launch *)item->record)->parent_call_id)
-        return; /* the library call that made it is the operator */
-    const struct trace_launch_shape *shape = item->shape;
-    size_t index = operator_join_launches(join, shape->name_id, shape->id);
-    if (index == SIZE_MAX) {
-        join->beyond.launches++;
-        index = operator_join_launches(join, 0, 0);
-    }
-    struct joined_launches *launches = &join->launches[index];
-    launches->launches++;
-    time_slices_add(&launches->slices,
-                    operator_join_realtime(item->block, ((const struct trace_launch *)item->record)->start_ticks),
-                    (struct trace_slice){.all = 1});
-    if (!launches->phase_known)
-        find_phase(join, launches);
-    call_sequence_launch(&join->sequence, item->block, (const struct trace_launch *)item->record, (uint32_t)index,
-                         launches->name_id, launches->phase, NULL);
-}
-
 static void add_call(struct operator_join *join, const struct trace_item *item)
 {
     struct joined_signature *signature = operator_join_signature(join, item->signature);
@@ -250,6 +209,7 @@ static void add_call(struct operator_join *join, const struct trace_item *item)
                     (struct trace_slice){.all = 1});
     call_sequence_call(&join->sequence, item->block, (const struct trace_call *)item->record,
                        (uint32_t)(signature - join->signatures), &signature->sequence_call);
+    join_launches_note_call(join, item);
 }
 
 /* A signature's list stands before it in its own block, so none of another block's is needed any more. */
@@ -340,25 +300,40 @@ static bool is_unowned_replay(const struct trace_kernel *kernel)
     return kernel->owner == TRACE_OWNER_NONE && kernel->graph_id && !built;
 }
 
-static struct joined_kernels *row_of_kernel(struct operator_join *join, const struct trace_kernel *kernel,
-                                            bool *of_call, uint64_t duration)
+static struct graph_use use_of_kernel(struct operator_join *join, const struct trace_kernel *kernel)
 {
-    uint64_t id = *of_call ? kernel->owner_id : kernel->name_id;
-    struct joined_kernels *row = operator_join_row(join, kernel->device, *of_call, id);
-    if (row)
+    if (kernel->owner == TRACE_OWNER_CALL && kernel->owner_id)
+        return (struct graph_use){USE_CALL, kernel->owner_id};
+    if (launch_shapes_take(&join->launch_shapes, kernel->owner, kernel->owner_id, kernel->name_id))
+        return (struct graph_use){USE_SHAPE, kernel->owner_id};
+    return (struct graph_use){USE_NAME, kernel->name_id};
+}
+
+static struct joined_kernels *row_of_kernel(struct operator_join *join, const struct trace_kernel *kernel,
+                                            uint64_t duration)
+{
+    struct graph_use use = use_of_kernel(join, kernel);
+    struct joined_kernels *row = operator_join_row(join, kernel->device, use);
+    if (!row && use.of == USE_SHAPE) {
+        join->launch_shapes.beyond++;
+        row = operator_join_row(join, kernel->device, (struct graph_use){USE_NAME, kernel->name_id});
+    }
+    if (row) {
+        row->name_id = row->use.of == USE_SHAPE ? kernel->name_id : row->name_id;
         return row;
-    *of_call = false;
+    }
     join->beyond.kernels++;
     sum_add(&join->beyond.time_ns, duration);
-    return operator_join_row(join, kernel->device, false, 0);
+    return operator_join_row(join, kernel->device, (struct graph_use){USE_NAME, 0});
 }
 
 /* ---- compute or communication ---- */
 
 static bool find_activity(const struct operator_join *join, struct joined_kernels *row)
 {
-    const char *name = row->activity_known || row->of_call ? NULL : name_pool_find(join->names, row->id);
-    if (row->of_call || name) {
+    const bool of_call = row->use.of == USE_CALL;
+    const char *name = row->activity_known || of_call ? NULL : name_pool_find(join->names, joined_kernels_name(row));
+    if (of_call || name) {
         bool communicates = name && kernel_family_of_name(name) == KERNEL_FAMILY_COMMUNICATION;
         row->activity_known = true;
         row->activity = communicates ? DEVICE_COMMUNICATION : DEVICE_COMPUTE;
@@ -450,14 +425,13 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
     join->kernels++;
     launch_names_add(&join->launch_names, kernel, join->rows_most ? join->rows_most : SIZE_MAX);
 
-    bool of_call = kernel->owner == TRACE_OWNER_CALL && kernel->owner_id;
     if (kernel->owner == TRACE_OWNER_NONE)
         join->kernels_without_owner++;
     if (is_unowned_replay(kernel)) {
         join->graph_kernels_unowned++;
         sum_add(&join->graph_time_unowned_ns, duration);
     }
-    struct joined_kernels *row = row_of_kernel(join, kernel, &of_call, duration);
+    struct joined_kernels *row = row_of_kernel(join, kernel, duration);
     place_kernel(join, device, row, kernel);
     row->kernels++;
     sum_add(&row->time_ns, duration);
@@ -465,12 +439,13 @@ static void add_kernel(struct operator_join *join, const struct trace_kernel *ke
         row->shortest_ns = duration;
     uint64_t blocks = blocks_of(kernel);
     bool begins = true;
-    if (of_call) {
+    if (row->use.of == USE_CALL) {
         row->grids_left_out |= !grid_times_add(&join->grid_times, (uint32_t)(row - join->rows), kernel->name_id, blocks,
                                                duration, join->rows_most ? JOIN_GRIDS_MOST : SIZE_MAX);
         begins = count_execution(row, kernel, duration);
     } else {
         duration_histogram_add(&row->durations, duration_bucket(duration), 1);
+        row->executions += row->use.of == USE_SHAPE;
         if (blocks > row->widest_blocks)
             row->widest_blocks = blocks;
     }
@@ -534,6 +509,12 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
     case TRACE_RECORD_SIGNATURE:
         operator_join_signature(join, item->signature);
         break;
+    case TRACE_RECORD_LAUNCH_SHAPE:
+        launch_shapes_add(&join->launch_shapes, (const struct trace_launch_shape *)item->record);
+        break;
+    case TRACE_RECORD_PARAMETER_PLAN:
+        launch_shapes_add_plan(&join->launch_shapes, (const struct trace_parameter_plan *)item->record);
+        break;
     case TRACE_RECORD_GROUPS:
         add_groups(join, item);
         break;
@@ -544,7 +525,7 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
         add_failed_call(join, item);
         break;
     case TRACE_RECORD_LAUNCH:
-        add_launch(join, item);
+        join_launches_add(join, item);
         break;
     case TRACE_RECORD_KERNEL:
         add_placed_kernel(join, (const struct trace_kernel *)item->record);
@@ -570,7 +551,7 @@ void operator_join_add(struct operator_join *join, const struct trace_item *item
 
 void operator_join_open(struct operator_join *join, struct name_pool *names)
 {
-    *join = (struct operator_join){.names = names};
+    *join = (struct operator_join){.names = names, .launch_shapes = {.names = names}};
     call_sequence_open(&join->sequence);
 }
 
@@ -585,9 +566,17 @@ void operator_join_end(struct operator_join *join)
 {
     call_sequence_end(&join->sequence);
     launch_names_share(join);
+    join->beyond.shapes = join->launch_shapes.beyond;
     for (size_t i = 0; i < join->row_count; i++)
         end_executions(&join->rows[i]);
     end_devices(join);
+}
+
+bool operator_join_shape_is_known(struct operator_join *join, struct graph_use use)
+{
+    const struct launch_decode *decode =
+        use.of == USE_SHAPE ? launch_shapes_decode_last(&join->launch_shapes, use.id) : NULL;
+    return use.of == USE_CALL || (decode && decode->reading == LAUNCH_READ);
 }
 
 const char *operator_join_entry(const struct operator_join *join, uint32_t id)
@@ -629,6 +618,7 @@ void operator_join_close(struct operator_join *join)
     free(join->launches);
     free(join->launch_shares);
     launch_names_free(&join->launch_names);
+    launch_shapes_free(&join->launch_shapes);
     free(join->devices);
     free(join->entries);
     call_sequence_close(&join->sequence);

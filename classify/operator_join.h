@@ -19,7 +19,9 @@
 #include "classify/group_lists.h"
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
+#include "classify/kernel_families.h"
 #include "classify/launch_names.h"
+#include "classify/launch_shapes.h"
 #include "classify/live_lengths.h"
 #include "classify/name_pool.h"
 #include "classify/time_slices.h"
@@ -43,12 +45,12 @@ enum { JOINED_RECENT_CALLS = 8 };
 /* Kernels of one device that belong together. */
 struct joined_kernels {
     uint32_t ordinal;
-    bool of_call; /* true: id is a trace_signature.id; false: a trace_name.id */
-    uint64_t id;
+    struct graph_use use; /* id is a trace_signature.id, a trace_launch_shape.id, or a trace_name.id */
+    uint64_t name_id;     /* of a shape; 0: not known */
     uint64_t kernels, time_ns;
     uint64_t shortest_ns;
     uint64_t widest_blocks;               /* of a kernel by name; a call's are in grid_times, by number of the row */
-    uint64_t executions;                  /* calls (graph replays counted) that these kernels belong to */
+    uint64_t executions; /* calls (graph replays counted) that these kernels belong to; of a shape: kernels */
     uint64_t recent[JOINED_RECENT_CALLS]; /* the last ones: kernels of streams side by side interleave */
     uint64_t recent_node[JOINED_RECENT_CALLS]; /* of graphs: the node that each began with */
     uint64_t recent_ns[JOINED_RECENT_CALLS];
@@ -62,13 +64,15 @@ struct joined_kernels {
     struct interval_set *unnamed; /* when its kernels ran whose name had not come; NULL: none */
 };
 
-/* Launches of one kernel that the program itself made, timed or not; of one shape, where their records have no name. */
+/* Launches of one kernel that the program itself made, timed or not; of one shape, where their records have no name, or where
+ * launch_shapes_take() took it for a row. */
 struct joined_launches {
     uint64_t name_id;  /* 0: launch_names may know it */
-    uint64_t shape_id; /* where there is no name; 0: of all that a bounded join can't tell apart */
+    uint64_t shape_id; /* 0: by name; without one, of all that a bounded join can't tell apart */
     uint64_t launches;
     bool phase_known; /* its name has come: phase is what that says */
     enum phase phase;
+    enum kernel_kind named;    /* likewise */
     struct time_slices slices; /* all: launches */
 };
 
@@ -93,6 +97,7 @@ struct joined_note {
 /* What a bounded join had no row for. Kernels and launches went to the row without a name. */
 struct joined_beyond {
     uint64_t calls, failed, launches, kernels, time_ns, names;
+    uint64_t shapes; /* launches and kernels by name, whose parameters there was no room for */
 };
 
 /* Of a trace that holds sums, as who summed says. */
@@ -139,8 +144,9 @@ struct operator_join {
     struct index_map row_map;
     struct joined_launches *launches;
     size_t launch_count, launch_capacity;
-    struct index_map launch_map; /* by name, or 0 and shape */
+    struct index_map launch_map; /* by name and shape */
     struct launch_names launch_names;
+    struct launch_shapes launch_shapes;
     struct launch_share *launch_shares; /* launches by row and name, after operator_join_end() */
     size_t launch_share_count, launch_share_capacity;
     struct call_sequence sequence; /* calls by number of signature, launches by number of row */
@@ -186,7 +192,16 @@ void operator_join_close(struct operator_join *join);
 /* Rows, made on first use; for what adds sums. NULL, SIZE_MAX: a bounded join has no more room. */
 struct joined_signature *operator_join_signature(struct operator_join *join, const struct trace_signature *content);
 struct joined_device *operator_join_device(struct operator_join *join, uint32_t ordinal);
-struct joined_kernels *operator_join_row(struct operator_join *join, uint32_t ordinal, bool of_call, uint64_t id);
+struct joined_kernels *operator_join_row(struct operator_join *join, uint32_t ordinal, struct graph_use use);
 size_t operator_join_launches(struct operator_join *join, uint64_t name_id, uint64_t shape_id);
+const struct joined_kernels *operator_join_find_row(const struct operator_join *join, uint32_t ordinal,
+                                                    struct graph_use use); /* NULL: there is none */
+
+static inline uint64_t joined_kernels_name(const struct joined_kernels *row)
+{
+    return row->use.of == USE_NAME ? row->use.id : row->name_id;
+}
+/* A library call, or a launch whose parameters were read. After the last record. */
+bool operator_join_shape_is_known(struct operator_join *join, struct graph_use use);
 
 #endif

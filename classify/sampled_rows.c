@@ -194,10 +194,9 @@ static uint64_t timed_of_all_devices(const struct operator_join *join, const str
 {
     uint64_t timed = 0;
     for (size_t d = 0; d < join->device_count; d++) {
-        const uint32_t index =
-            index_map_find(&join->row_map, row->id, (uint64_t)join->devices[d].ordinal << 1 | row->of_call);
-        if (index != INDEX_MAP_NONE)
-            sum_add(&timed, time_slices_sum(&join->rows[index].slices).timed);
+        const struct joined_kernels *here = operator_join_find_row(join, join->devices[d].ordinal, row->use);
+        if (here)
+            sum_add(&timed, time_slices_sum(&here->slices).timed);
     }
     return timed;
 }
@@ -350,7 +349,7 @@ static void estimate(struct grid *grid, const struct time_slices *timed, const s
 static void estimate_row(struct grid *grid, const struct execution_book *book, const struct joined_kernels *row,
                          struct sampled_row *result)
 {
-    const struct execution_count *executions = execution_book_find(book, (struct graph_use){row->of_call, row->id});
+    const struct execution_count *executions = execution_book_find(book, row->use);
     const uint64_t timed = timed_of_all_devices(grid->join, row);
     const double share = timed ? (double)time_slices_sum(&row->slices).timed / (double)timed : 1;
     estimate(grid, &row->slices, executions ? &executions->slices : NULL, share, result);

@@ -21,9 +21,9 @@ static enum kernel_family family_of(const struct session_merge *merge, uint64_t 
 
 static uint64_t executions_on(const struct operator_join *join, uint32_t signature, size_t device)
 {
-    uint32_t row = index_map_find(&join->row_map, join->signatures[signature].id,
-                                  (uint64_t)join->devices[device].ordinal << 1 | 1);
-    return row == INDEX_MAP_NONE ? 0 : join->rows[row].executions;
+    const struct joined_kernels *row = operator_join_find_row(
+        join, join->devices[device].ordinal, (struct graph_use){USE_CALL, join->signatures[signature].id});
+    return row ? row->executions : 0;
 }
 
 static uint64_t least_executions_on(const struct operator_join *join, const uint32_t *calls, uint32_t count,

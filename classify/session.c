@@ -9,6 +9,7 @@
 
 #include "classify/allocate.h"
 #include "classify/kernel_families.h"
+#include "classify/launch_operators.h"
 #include "classify/live_process.h"
 #include "classify/roof_time.h"
 #include "classify/session_calibration.h"
@@ -102,6 +103,44 @@ uint64_t operator_row_executions(const struct operator_row *op)
     return most > op->evidence.executions_all ? most : op->evidence.executions_all;
 }
 
+bool operator_row_has_work(const struct operator_row *op)
+{
+    return op->of_call || (op->launch && op->launch->reading == LAUNCH_READ &&
+                           (op->launch->kind == LAUNCH_MATMUL || op->launch->kind == LAUNCH_ATTENTION));
+}
+
+uint64_t operator_row_covered(const struct operator_row *op)
+{
+    return operator_row_has_work(op) ? op->executions : op->kernels;
+}
+
+/* The figures of all executions, and in *INPUT of those that the row's time covers. */
+static void take_work(struct operator_row *op, const struct session_device *device, struct roofline_input *input)
+{
+    if (op->of_call && device && op->kind != OPERATOR_GEMV)
+        op->work.path = gpu_spec_product_path(device->roofs.spec, op->work.path);
+    if (op->of_call && op->kernels &&
+        !op->executions) /* a record without a call id: take the calls as they were counted */
+        op->executions = op->calls;
+    const double all = (double)operator_row_executions(op);
+    const double covered = op->kernels ? (double)op->executions : all;
+    op->flops = op->work.flops * all;
+    op->bytes = op->work.bytes * all;
+    input->flops = op->work.flops * covered;
+    input->bytes = op->work.bytes * covered;
+    input->path = op->work.path;
+    input->call_bytes = op->work.bytes;
+    if (op->launch && op->launch->kind == LAUNCH_MATMUL) {
+        const double least = launch_decode_bytes_least(op->launch);
+        op->bytes_least = least < op->work.bytes ? least * all : NAN;
+    }
+    if (op->launch && op->kernels && !op->executions) { /* of its helpers alone: that is no time of its own */
+        input->time_ns = NAN;
+        input->flops = op->flops;
+        input->bytes = op->bytes;
+    }
+}
+
 static void classify_operator(const struct session *session, struct operator_row *op)
 {
     static const struct device_roofs no_roofs = {NULL, 1, 1};
@@ -125,22 +164,10 @@ static void classify_operator(const struct session *session, struct operator_row
         .call_bytes = NAN,
         .l2_bytes = device ? session_device_l2_bytes(device) : NAN,
     };
-    if (op->of_call) {
-        if (device && op->kind != OPERATOR_GEMV)
-            op->work.path = gpu_spec_product_path(device->roofs.spec, op->work.path);
-        if (op->kernels && !op->executions) /* a record without a call id: take the calls as they were counted */
-            op->executions = op->calls;
-        double all = (double)operator_row_executions(op);
-        double covered = op->kernels ? (double)op->executions : all;
-        op->flops = op->work.flops * all;
-        op->bytes = op->work.bytes * all;
-        input.flops = op->work.flops * covered;
-        input.bytes = op->work.bytes * covered;
-        input.path = op->work.path;
-        input.call_bytes = op->work.bytes;
-    }
+    if (operator_row_has_work(op))
+        take_work(op, device, &input);
     roofline_classify(&input, device ? &device->roofs : &no_roofs, &op->roofline);
-    if (op->of_call) {
+    if (operator_row_has_work(op)) {
         op->roofline.intensity = op->work.intensity; /* holds with no call that succeeded, too */
         op->t_roof_ns = input.bytes > 0 ? op->roofline.t_roof_ns * (op->bytes / input.bytes) : op->roofline.t_roof_ns;
         op->rows_at_ridge = work_rows_at_ridge(&op->work, op->roofline.ridge);
@@ -175,11 +202,18 @@ static void name_operator(const struct session_merge *merge, size_t index)
         op->role = row->role;
     }
     op->kind = kind_of_kernel(op);
-    op->shape_source = op->name ? TRACE_NAME_ONLY : TRACE_NONE;
+    if (launch_operators_classify(op))
+        op->calls_known = true;
+    else
+        op->shape_source = op->name ? TRACE_NAME_ONLY : TRACE_NONE;
 }
 
 static void operator_free(struct operator_row *op)
 {
+    for (size_t i = 0; i < op->helper_count; i++)
+        free(op->helpers[i].name);
+    free(op->helpers);
+    free(op->launch);
     free(op->name);
     duration_histogram_free(&op->durations);
 }
@@ -257,7 +291,7 @@ static void find_unknown_families(struct session *session)
     double time_ns = 0;
     for (size_t i = 0; i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
-        if (op->of_call || op->graph || op->family != KERNEL_FAMILY_UNKNOWN)
+        if (operator_row_has_work(op) || op->graph || op->family != KERNEL_FAMILY_UNKNOWN)
             continue;
         time_ns += (double)op->time_ns;
         coverage->unknown_family_kernels += op->kernels;
@@ -278,7 +312,7 @@ static void find_shares(struct session *session)
         time[op->shape_source] += (double)op->time_ns;
         if (op->kind == OPERATOR_OTHER)
             continue;
-        uint64_t times = op->of_call ? op->executions : op->kernels, most = operator_row_executions(op);
+        uint64_t times = operator_row_covered(op), most = operator_row_executions(op);
         double here = (double)(most > times ? most : times);
         launch_count[op->shape_source] += here;
         launches += here;
@@ -310,7 +344,7 @@ static void find_evidence(struct session *session)
         sum_add(&all->executions, evidence->executions);
         sum_add(&all->executions_all, evidence->executions_all);
         all->all_unknown |= evidence->all_unknown;
-        uint64_t covered = op->of_call ? op->executions : op->kernels;
+        uint64_t covered = operator_row_covered(op);
         if (op->timed && evidence->executions_all > covered)
             sum_add(&coverage->executions_without_time, evidence->executions_all - covered);
     }
@@ -372,7 +406,7 @@ static void find_ends(struct session *session)
 /* Amdahl: what is left of an operator's time at the roof of the executions that it covers, and no more. */
 static void find_gain(const struct session *session, struct operator_row *op)
 {
-    bool known = op->of_call && op->kernels;
+    bool known = op->of_call ? op->kernels : operator_row_has_work(op) && op->kernels && op->executions;
     op->gain_ns = known ? roof_saved_ns(session, op->device, (double)op->time_ns - op->roofline.t_roof_ns) : NAN;
 }
 

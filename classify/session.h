@@ -147,8 +147,9 @@ struct operator_row {
     double share;                   /* of the kernel time of all devices; NAN without any */
     double rows_at_ridge;           /* M*; INFINITY: no number of rows makes it compute-bound; NAN: not known */
     struct roofline roofline;
-    /* Of a kernel by name whose launches the table of launches knows, or that carries parameters: what they mean. Rows whose
-     * launches were read differ by what they mean, and work, shape_source and kind follow from it. NULL: of no such launch. */
+    /* Of a kernel by name that the table of launches has: what its launches mean. Products and attention that were read
+     * differ by what they mean, and work, shape_source and kind follow from it; else it is why they were not, of several
+     * readings the one there is most to do about. NULL: a library call, or a kernel that the table does not have. */
     struct launch_decode *launch;
     double bytes_least;              /* of all calls, where only bounds are known (experts, at_most); NAN: not known */
     struct operator_helper *helpers; /* KERNELS and TIME_NS hold them too; EXECUTIONS and CALLS don't */
@@ -270,6 +271,10 @@ struct session *session_open(const char *path, struct session_error *error);
 struct session *session_open_with(const char *path, const struct session_options *options, struct session_error *error);
 /* As the driver says, else as the row does; NAN: not known. */
 double session_device_l2_bytes(const struct session_device *device);
+/* What it computes is known: work, flops, bytes and roofline hold. A library call, or launches that were read. */
+bool operator_row_has_work(const struct operator_row *op);
+/* Executions that TIME_NS covers: of a kernel by name, kernels. */
+uint64_t operator_row_covered(const struct operator_row *op);
 /* All there were of a row, timed or not, replays of graphs counted. */
 uint64_t operator_row_executions(const struct operator_row *op);
 bool session_is_empty(const struct session *session); /* no process used the GPU */

@@ -9,6 +9,7 @@
 
 #include "classify/allocate.h"
 #include "classify/kernel_families.h"
+#include "classify/launch_operators.h"
 
 /* ---- devices: several processes may see one, under different numbers ---- */
 
@@ -103,10 +104,10 @@ static int merge_device(struct session *session, struct joined_device *seen)
 
 /* ---- operators ---- */
 
-static struct operator_row *operator_at(struct session_merge *merge, uint64_t key, int device, bool of_call)
+static struct operator_row *operator_at(struct session_merge *merge, uint64_t key, int device, enum graph_use_of of)
 {
     struct session *session = merge->session;
-    uint32_t *index = index_map_at(&merge->operator_map, key, (uint64_t)(device + 1) << 1 | of_call);
+    uint32_t *index = index_map_at(&merge->operator_map, key, (uint64_t)(device + 1) * USE_COUNT + of);
     if (*index != INDEX_MAP_NONE)
         return &session->operators[*index];
     *index = (uint32_t)session->operator_count;
@@ -114,9 +115,10 @@ static struct operator_row *operator_at(struct session_merge *merge, uint64_t ke
                                        sizeof *session->operators);
     merge->operator_name_ids = allocate_grow(merge->operator_name_ids, session->operator_count,
                                              &merge->operator_name_capacity, sizeof *merge->operator_name_ids);
-    merge->operator_name_ids[session->operator_count] = of_call ? 0 : key;
+    merge->operator_name_ids[session->operator_count] = of == USE_NAME ? key : 0;
     struct operator_row *op = &session->operators[session->operator_count];
-    *op = (struct operator_row){.device = device, .of_call = of_call, .kind = OPERATOR_OTHER};
+    *op =
+        (struct operator_row){.device = device, .of_call = of == USE_CALL, .kind = OPERATOR_OTHER, .bytes_least = NAN};
     op->merged_at = session->operator_count++;
     return op;
 }
@@ -147,7 +149,7 @@ static struct operator_row *operator_of_call(struct session_merge *merge, const 
     uint64_t key = trace_hash(&content, sizeof content);
     if (entry)
         key ^= trace_hash(entry, (uint32_t)strlen(entry)) * 0x9e3779b97f4a7c15ull;
-    struct operator_row *op = operator_at(merge, key, device, true);
+    struct operator_row *op = operator_at(merge, key, device, USE_CALL);
     if (op->signature.id)
         return op;
     op->signature = signature->content;
@@ -168,7 +170,22 @@ size_t session_merge_operator_of_call(struct session_merge *merge, const struct 
 
 size_t session_merge_operator_of_name(struct session_merge *merge, uint64_t key, int device)
 {
-    return (size_t)(operator_at(merge, key, device, false) - merge->session->operators);
+    return (size_t)(operator_at(merge, key, device, USE_NAME) - merge->session->operators);
+}
+
+size_t session_merge_operator_of_meaning(struct session_merge *merge, uint64_t key, int device)
+{
+    return (size_t)(operator_at(merge, key, device, USE_SHAPE) - merge->session->operators);
+}
+
+struct operator_row *session_merge_operator_of_use(struct session_merge *merge, struct operator_join *join,
+                                                   struct graph_use use, uint64_t name_id, int device)
+{
+    const uint32_t signature = use.of == USE_CALL ? index_map_find(&join->signature_map, use.id, 0) : INDEX_MAP_NONE;
+    if (use.of == USE_CALL)
+        return signature != INDEX_MAP_NONE ? operator_of_call(merge, join, &join->signatures[signature], device) : NULL;
+    const size_t index = launch_operators_at(merge, join, use, name_id, device); /* the array may move in here */
+    return &merge->session->operators[index];
 }
 
 /* PART of ALL calls are in this row: so much of what is known of their phases. */
@@ -187,7 +204,7 @@ static uint64_t whole(double number)
 /* Of a row that stands for more than was timed: its time, and executions and kernels in proportion. */
 static void add_estimate(struct operator_row *op, const struct joined_kernels *row, const struct sampled_row *sampled)
 {
-    const uint64_t timed = row->of_call ? row->executions : row->kernels;
+    const uint64_t timed = row->use.of == USE_CALL ? row->executions : row->kernels;
     const double times = timed ? sampled->time.covered / (double)timed : 1;
     sum_add(&op->time_ns, whole(sampled->time.time_ns));
     sum_add(&op->kernels, whole(times * (double)row->kernels));
@@ -195,7 +212,8 @@ static void add_estimate(struct operator_row *op, const struct joined_kernels *r
     time_evidence_add(&op->evidence, &sampled->time);
 }
 
-static void add_kernels(struct operator_row *op, const struct joined_kernels *row, const struct sampled_row *sampled)
+void session_merge_add_kernels(struct operator_row *op, const struct joined_kernels *row,
+                               const struct sampled_row *sampled)
 {
     op->timed = true;
     if (sampled && sampled->estimated) {
@@ -205,7 +223,7 @@ static void add_kernels(struct operator_row *op, const struct joined_kernels *ro
         sum_add(&op->time_ns, row->time_ns);
         op->executions += row->executions;
     }
-    sum_add(&op->evidence.executions, row->of_call ? row->executions : row->kernels);
+    sum_add(&op->evidence.executions, row->use.of == USE_CALL ? row->executions : row->kernels);
     sum_add(&op->evidence.kernels, row->kernels);
     sum_add(&op->evidence.time_ns, row->time_ns);
     duration_histogram_add_all(&op->durations, &row->durations);
@@ -236,12 +254,11 @@ void session_merge_find_grids(struct session_merge *merge)
 /* A kernel that nobody named might be a GEMM: it does not set the floor. */
 static bool sets_floor(const struct session_merge *merge, const struct joined_kernels *row)
 {
-    const char *name = row->of_call ? NULL : name_pool_find(&merge->names, row->id);
+    const char *name = row->use.of == USE_CALL ? NULL : name_pool_find(&merge->names, joined_kernels_name(row));
     return kernel_family_sets_floor(name);
 }
 
-/* Index of the only device of a process, or SESSION_DEVICE_UNKNOWN. */
-static int only_device(const struct operator_join *join, const int *device_of)
+int session_merge_only_device(const struct operator_join *join, const int *device_of)
 {
     int found = SESSION_DEVICE_UNKNOWN;
     size_t with_kernels = 0;
@@ -272,14 +289,16 @@ static void merge_kernels(struct session_merge *merge, struct operator_join *joi
     for (size_t i = 0; i < join->row_count; i++) {
         const struct joined_kernels *row = &join->rows[i];
         int device = device_of_ordinal(join, device_of, row->ordinal);
-        uint32_t signature = row->of_call ? index_map_find(&join->signature_map, row->id, 0) : INDEX_MAP_NONE;
         struct operator_row *op;
-        if (signature != INDEX_MAP_NONE)
-            op = operator_of_call(merge, join, &join->signatures[signature], device);
-        else /* also where the call's record was lost: the longest kernel's name is what is left */
-            op = operator_at(merge, !row->of_call ? row->id : longest[i] ? longest[i]->name_id : 0, device, false);
-        add_kernels(op, row, sampled->rows ? &sampled->rows[i] : NULL);
-        operator_of_row[i] = (uint32_t)(op - merge->session->operators);
+        if (launch_operators_is_helper(join, row->use)) { /* launch_operators_share_helpers() has them */
+            op = NULL;
+        } else {
+            op = session_merge_operator_of_use(merge, join, row->use, joined_kernels_name(row), device);
+            if (!op) /* the call's record was lost: the longest kernel's name is what is left */
+                op = operator_at(merge, longest[i] ? longest[i]->name_id : 0, device, USE_NAME);
+            session_merge_add_kernels(op, row, sampled->rows ? &sampled->rows[i] : NULL);
+        }
+        operator_of_row[i] = op ? (uint32_t)(op - merge->session->operators) : 0; /* only calls have grids */
         if (device >= 0 && sets_floor(merge, row)) {
             double *floor_ns = &merge->session->devices[device].floor_ns;
             *floor_ns = isnan(*floor_ns) ? (double)row->shortest_ns : fmin(*floor_ns, (double)row->shortest_ns);
@@ -294,20 +313,31 @@ static void merge_kernels(struct session_merge *merge, struct operator_join *joi
     free(longest);
 }
 
+static uint64_t timed_of(const struct joined_kernels *row)
+{
+    return row->use.of == USE_CALL ? row->executions : row->kernels;
+}
+
+static const struct joined_kernels *row_on(const struct operator_join *join, struct graph_use use, size_t device)
+{
+    return operator_join_find_row(join, join->devices[device].ordinal, use);
+}
+
 /* A call's record names no device. Where a process used one only, it is that one; else the calls whose kernels were seen
  * go where those ran, and the rest stays without a device. */
 static void merge_calls(struct session_merge *merge, struct operator_join *join, const int *device_of, bool timed,
                         const struct sampled_rows *sampled)
 {
-    int only = only_device(join, device_of);
+    int only = session_merge_only_device(join, device_of);
     for (size_t i = 0; i < join->signature_count; i++) {
         const struct joined_signature *signature = &join->signatures[i];
         const uint64_t *phases = step_counts_of(&join->sequence.steps, (uint32_t)i, false);
         uint64_t left = signature->calls;
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
-            uint32_t index = index_map_find(&join->row_map, signature->id, (uint64_t)join->devices[d].ordinal << 1 | 1);
-            if (index == INDEX_MAP_NONE)
+            const struct joined_kernels *row = row_on(join, (struct graph_use){USE_CALL, signature->id}, d);
+            if (!row)
                 continue;
+            const size_t index = (size_t)(row - join->rows);
             bool estimated = sampled->rows && sampled->rows[index].estimated;
             uint64_t here = estimated ? whole(sampled->rows[index].time.covered) : join->rows[index].executions;
             struct operator_row *op = operator_of_call(merge, join, signature, device_of[d]);
@@ -333,59 +363,48 @@ static uint64_t place_launches(struct joined_kernels *row, uint64_t left)
 
 static void merge_launches(struct session_merge *merge, struct operator_join *join, const int *device_of, bool timed)
 {
-    int only = only_device(join, device_of);
+    int only = session_merge_only_device(join, device_of);
     for (size_t i = 0; i < join->launch_share_count; i++) {
         const struct launch_share *share = &join->launch_shares[i];
         const uint64_t *phases = step_counts_of(&join->sequence.steps, share->row, true);
-        uint64_t all = join->launches[share->row].launches, left = share->launches;
+        const struct graph_use use = launch_share_use(join, share);
+        const uint64_t all = join->launches[share->row].launches;
+        uint64_t left = launch_operators_uncharged_launches(join, use, share->launches);
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
-            uint32_t index = index_map_find(&join->row_map, share->name_id, (uint64_t)join->devices[d].ordinal << 1);
-            if (index == INDEX_MAP_NONE)
+            const struct joined_kernels *row = row_on(join, use, d);
+            if (!row)
                 continue;
-            uint64_t here = place_launches(&join->rows[index], left);
-            struct operator_row *op = operator_at(merge, share->name_id, device_of[d], false);
+            uint64_t here = place_launches(&join->rows[row - join->rows], left);
+            struct operator_row *op = session_merge_operator_of_use(merge, join, use, share->name_id, device_of[d]);
             op->calls_known = true;
             add_calls(op, here, all, phases);
             left -= here;
         }
         if (!left)
             continue;
-        struct operator_row *op = operator_at(merge, share->name_id, only, false);
+        struct operator_row *op = session_merge_operator_of_use(merge, join, use, share->name_id, only);
         op->calls_known = true;
         add_calls(op, left, all, phases);
         op->timed |= timed;
     }
 }
 
-static uint64_t timed_of(const struct joined_kernels *row)
+static void add_executions(struct session_merge *merge, struct operator_join *join, struct graph_use use, int device,
+                           uint64_t executions)
 {
-    return row->of_call ? row->executions : row->kernels;
-}
-
-static const struct joined_kernels *row_on(const struct operator_join *join, struct graph_use use, size_t device)
-{
-    const uint64_t place = (uint64_t)join->devices[device].ordinal << 1 | use.of_call;
-    const uint32_t index = index_map_find(&join->row_map, use.id, place);
-    return index == INDEX_MAP_NONE ? NULL : &join->rows[index];
-}
-
-static void add_executions(struct session_merge *merge, const struct operator_join *join, struct graph_use use,
-                           int device, uint64_t executions)
-{
-    const uint32_t signature = use.of_call ? index_map_find(&join->signature_map, use.id, 0) : INDEX_MAP_NONE;
-    if (!executions || (use.of_call && signature == INDEX_MAP_NONE)) /* its shape is lost */
-        return;
-    struct operator_row *op = use.of_call ? operator_of_call(merge, join, &join->signatures[signature], device)
-                                          : operator_at(merge, use.id, device, false);
-    sum_add(&op->evidence.executions_all, executions);
+    struct operator_row *op =
+        executions ? session_merge_operator_of_use(merge, join, use, use.of == USE_NAME ? use.id : 0, device) : NULL;
+    if (op)
+        sum_add(&op->evidence.executions_all, executions);
 }
 
 /* Executions of one thing, timed or not: those that were timed where they were, or all in that proportion where those are a
  * sample; the rest as calls. */
-static void place_executions(struct session_merge *merge, const struct operator_join *join, const int *device_of,
+static void place_executions(struct session_merge *merge, struct operator_join *join, const int *device_of,
                              const struct execution_count *count, const struct sampled_rows *sampled)
 {
-    uint64_t timed = 0, left = count->executions;
+    const uint64_t executions = launch_operators_uncharged(join, count->use, count->executions);
+    uint64_t timed = 0, left = executions;
     for (size_t d = 0; d < join->device_count; d++) {
         const struct joined_kernels *row = row_on(join, count->use, d);
         sum_add(&timed, row ? timed_of(row) : 0);
@@ -396,12 +415,12 @@ static void place_executions(struct session_merge *merge, const struct operator_
             continue;
         const bool estimated = sampled->rows && sampled->rows[row - join->rows].estimated;
         const double share = timed ? (double)timed_of(row) / (double)timed : 0;
-        const uint64_t wanted = estimated ? whole((double)count->executions * share) : timed_of(row);
+        const uint64_t wanted = estimated ? whole((double)executions * share) : timed_of(row);
         const uint64_t placed = wanted < left ? wanted : left;
         add_executions(merge, join, count->use, device_of[d], placed);
         left -= placed;
     }
-    add_executions(merge, join, count->use, only_device(join, device_of), left);
+    add_executions(merge, join, count->use, session_merge_only_device(join, device_of), left);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -440,7 +459,7 @@ static void merge_failures(struct session *session, const struct operator_join *
 
 static void add_steps(struct session *session, const struct operator_join *join, const int *device_of)
 {
-    int only = only_device(join, device_of);
+    int only = session_merge_only_device(join, device_of);
     for (size_t i = 0; i < join->device_count; i++)
         for (int p = 0; p < PHASE_COUNT && (join->devices[i].kernels || device_of[i] == only); p++)
             sum_add(&session->devices[device_of[i]].steps[p], join->sequence.steps.steps[p]);
@@ -474,11 +493,13 @@ void session_merge_add(struct session_merge *merge, struct operator_join *join, 
     merge_launches(merge, join, device_of, timed);
     for (size_t i = 0; i < book.count; i++)
         place_executions(merge, join, device_of, &book.counts[i], &sampled);
+    launch_operators_share_helpers(merge, join, device_of, &book, &sampled);
+    launch_operators_cover(merge->session, join, &book, &sampled);
     graph_shares_add(merge, join, device_of, &sampled);
     if (sampled.any)
         time_evidence_add(&merge->session->coverage.evidence, &sampled.sum);
     merge_failures(merge->session, join);
-    sequence_merge_add(merge, join, only_device(join, device_of), device_of);
+    sequence_merge_add(merge, join, session_merge_only_device(join, device_of), device_of);
     add_steps(merge->session, join, device_of);
     find_sampled(merge->session, join, device_of, &sampled);
     sampled_rows_free(&sampled);

@@ -26,6 +26,15 @@ void session_merge_add(struct session_merge *merge, struct operator_join *join, 
 
 /* The row of a kernel by its name, or of whatever else KEY stands for; made on first use. */
 size_t session_merge_operator_of_name(struct session_merge *merge, uint64_t key, int device);
+/* The row of what launches of one meaning ask, which KEY stands for; made on first use. */
+size_t session_merge_operator_of_meaning(struct session_merge *merge, uint64_t key, int device);
+/* Of what launches mean, and of names, to the trace's rows: see launch_operators.h. NULL: a call whose shape is lost. */
+struct operator_row *session_merge_operator_of_use(struct session_merge *merge, struct operator_join *join,
+                                                   struct graph_use use, uint64_t name_id, int device);
+
+/* What was timed of ROW, or what SAMPLED, unless NULL, makes of it. */
+void session_merge_add_kernels(struct operator_row *op, const struct joined_kernels *row,
+                               const struct sampled_row *sampled);
 
 /* After the last one, before operators are moved: which kernel's grid each call is judged by. */
 void session_merge_find_grids(struct session_merge *merge);
@@ -36,6 +45,9 @@ size_t session_merge_operator_of_call(struct session_merge *merge, const struct 
 
 /* The kernel's name of an operator that is no call, NULL if no record gave it. */
 const char *session_merge_name(const struct session_merge *merge, size_t operator_index);
+
+/* Index of the only device of a process, or SESSION_DEVICE_UNKNOWN. */
+int session_merge_only_device(const struct operator_join *join, const int *device_of);
 
 void session_merge_free(struct session_merge *merge); /* not the session */
 

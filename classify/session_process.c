@@ -110,14 +110,16 @@ static bool names_gemm_or_attention(const struct operator_join *join, uint64_t n
 }
 
 /* Launches where nothing was timed, kernels where that was. */
-static uint64_t count_named_kernels(const struct operator_join *join)
+static uint64_t count_named_kernels(struct operator_join *join)
 {
     uint64_t kernels = 0, launches = 0;
     for (size_t i = 0; i < join->row_count; i++)
-        if (!join->rows[i].of_call && names_gemm_or_attention(join, join->rows[i].id))
+        if (!operator_join_shape_is_known(join, join->rows[i].use) &&
+            names_gemm_or_attention(join, joined_kernels_name(&join->rows[i])))
             kernels += join->rows[i].kernels;
     for (size_t i = 0; i < join->launch_share_count; i++)
-        if (names_gemm_or_attention(join, join->launch_shares[i].name_id))
+        if (!operator_join_shape_is_known(join, launch_share_use(join, &join->launch_shares[i])) &&
+            names_gemm_or_attention(join, join->launch_shares[i].name_id))
             launches += join->launch_shares[i].launches;
     return kernels > launches ? kernels : launches;
 }
@@ -215,6 +217,7 @@ static void add_beyond(struct joined_beyond *sum, const struct joined_beyond *mo
     sum_add(&sum->kernels, more->kernels);
     sum_add(&sum->time_ns, more->time_ns);
     sum_add(&sum->names, more->names);
+    sum_add(&sum->shapes, more->shapes);
 }
 
 void session_process_cover(struct session_coverage *coverage, const struct session_process *process,

@@ -110,19 +110,40 @@ static bool check_sum_calls(const struct trace_record *record, struct record_tex
     return sum->groups_known <= 1 && sum->groups_at_most <= 1 && (numbers || !sum->groups_known);
 }
 
+static bool check_buckets(const uint64_t *buckets, uint32_t count, size_t room)
+{
+    if (count > TRACE_SUMS_BUCKETS || count * sizeof buckets[0] > room)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bucket = buckets[i] >> TRACE_SUMS_BUCKET_SHIFT;
+        if (bucket >= TRACE_SUMS_BUCKETS || (i && bucket <= buckets[i - 1] >> TRACE_SUMS_BUCKET_SHIFT))
+            return false;
+    }
+    return true;
+}
+
 static bool check_sum_kernels(const struct trace_record *record, struct record_text *text)
 {
     const struct trace_sum_kernels *sum = (const void *)record;
     (void)text;
-    if (sum->of_call > 1 || sum->grids_left_out > 1 || sum->bucket_count > TRACE_SUMS_BUCKETS ||
-        sum->bucket_count * sizeof sum->buckets[0] > record->size - sizeof *sum)
-        return false;
-    for (uint32_t i = 0; i < sum->bucket_count; i++) {
-        uint64_t bucket = sum->buckets[i] >> TRACE_SUMS_BUCKET_SHIFT;
-        if (bucket >= TRACE_SUMS_BUCKETS || (i && bucket <= sum->buckets[i - 1] >> TRACE_SUMS_BUCKET_SHIFT))
-            return false;
-    }
-    return true;
+    return sum->of_call <= 1 && sum->grids_left_out <= 1 &&
+           check_buckets(sum->buckets, sum->bucket_count, record->size - sizeof *sum);
+}
+
+static bool check_sum_shape_kernels(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_shape_kernels *sum = (const void *)record;
+    (void)text;
+    return sum->shape_id && check_buckets(sum->buckets, sum->bucket_count, record->size - sizeof *sum);
+}
+
+static bool check_sum_helper(const struct trace_record *record, struct record_text *text)
+{
+    const struct trace_sum_helper *sum = (const void *)record;
+    (void)text;
+    const bool counts = sum->launches || sum->captured || sum->replayed;
+    return sum->shape_id && sum->served_id && sum->is_captured <= 1 &&
+           (sum->served == TRACE_SERVED_CALL || sum->served == TRACE_SERVED_SHAPE) && !(sum->call_id && counts);
 }
 
 static bool check_sum_device(const struct trace_record *record, struct record_text *text)
@@ -252,6 +273,8 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_SUM_ACTIVITY, "activity",       32, false, 0,                           check_sum_activity},
     {TRACE_RECORD_SUM_COPIES,   "sum of copies",  64, false, 0,                           NULL},
     {TRACE_RECORD_PARAMETER_PLAN,"parameter plan",24, false, 0,                           check_parameter_plan},
+    {TRACE_RECORD_SUM_SHAPE_KERNELS,"sum of shape's kernels",64,false,0,                  check_sum_shape_kernels},
+    {TRACE_RECORD_SUM_HELPER,   "sum of helper",  64, false, 0,                           check_sum_helper},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;
@@ -262,7 +285,7 @@ _Static_assert(sizeof(struct trace_device) == 352 && sizeof(struct trace_signatu
                    sizeof(struct trace_call_failed) == 32 && sizeof(struct trace_anchor) == 40 &&
                    sizeof(struct trace_end) == 16,
                "version 1.0; a field that is added loosens this line, not the table");
-_Static_assert(sizeof(struct trace_sum_process) == 256 && sizeof(struct trace_sum_calls) == 80 &&
+_Static_assert(sizeof(struct trace_sum_process) == 256 + 8 && sizeof(struct trace_sum_calls) == 80 &&
                    sizeof(struct trace_sum_launches) == 56 && sizeof(struct trace_sum_shape) == 32 &&
                    sizeof(struct trace_sum_kernels) == 208 && sizeof(struct trace_sum_grid) == 48 &&
                    sizeof(struct trace_sum_device) == 72 && sizeof(struct trace_sum_busy) == 16 &&

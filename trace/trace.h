@@ -126,6 +126,9 @@ enum trace_record_type {
     TRACE_RECORD_SUM_COPIES = 40,  /* struct trace_sum_copies */
     /* since 1.6: */
     TRACE_RECORD_PARAMETER_PLAN = 41, /* struct trace_parameter_plan: how the parameters of one kernel are kept; once a process */
+    /* by a collector, in trace_sums.h: */
+    TRACE_RECORD_SUM_SHAPE_KERNELS = 42, /* struct trace_sum_shape_kernels */
+    TRACE_RECORD_SUM_HELPER = 43,  /* struct trace_sum_helper */
 };
 
 /* ---- facts about the process ---- */

@@ -40,6 +40,8 @@ struct trace_sum_process {
     uint64_t calls_beyond, failed_beyond, launches_beyond, kernels_beyond, time_beyond_ns;
     uint64_t names_beyond;       /* kernels' names that are not kept */
     uint64_t samples_of;         /* records out of which the SAMPLE records were drawn */
+    /* since 1.6: */
+    uint64_t shapes_beyond;      /* launches and kernels by name, whose parameters there was no room for */
 };
 
 /* Of one signature, which stands before it in the same block. */
@@ -58,7 +60,8 @@ struct trace_sum_calls {
 struct trace_sum_launches {
     struct trace_record record;
     uint64_t name_id;            /* 0: not known */
-    uint64_t shape_id;           /* where it is not: struct trace_launch_shape.id; 0: of all that are not told apart */
+    uint64_t shape_id;           /* where it is not: struct trace_launch_shape.id; 0: of all that are not told apart. Since 1.6
+                                  * also beside a name: of a launch whose parameters are kept */
     uint64_t launches;
     uint64_t phase_launches[TRACE_SUMS_PHASES];
 };
@@ -166,6 +169,9 @@ enum trace_slices_of {
     TRACE_SLICES_REPLAYS = 4,    /* id, of_call: by launches of graphs; all: executions; timed: calls among them that were captured */
     TRACE_SLICES_GRAPH = 5,      /* id: of an executable; all: launches; timed, time_ns: GRAPH_RUN records */
     TRACE_SLICES_WINDOWS = 6,    /* all: windows drawn at random that opened; time_ns: for how long they were open */
+    /* since 1.6: */
+    TRACE_SLICES_SHAPE_KERNELS = 7, /* as KERNELS; id: as in SUM_SHAPE_KERNELS */
+    TRACE_SLICES_SHAPE_REPLAYS = 8, /* as REPLAYS; id: of a launch shape */
 };
 enum { TRACE_SLICES_MOST = 128 };
 
@@ -253,6 +259,33 @@ struct trace_sum_copies {
     uint64_t copies, bytes, time_ns;
 };
 
+/* ---- since 1.6: launches whose parameters are kept. Their LAUNCH_SHAPE and PARAMETER_PLAN records stand in the file, too ---- */
+
+/* Kernels of one device that launches of one shape own. */
+struct trace_sum_shape_kernels {
+    struct trace_record record;
+    uint64_t shape_id, name_id;  /* of the name: 0: not known */
+    uint32_t device;             /* CUDA's number in the process */
+    uint32_t bucket_count;
+    uint64_t kernels, time_ns, shortest_ns, widest_blocks;
+    uint64_t buckets[];          /* as in SUM_KERNELS; times of single kernels */
+};
+
+/* Launches of one shape that serve an operator beside them in the order of one thread and stream. */
+enum trace_served { TRACE_SERVED_CALL = 1, TRACE_SERVED_SHAPE = 2 };
+
+struct trace_sum_helper {
+    struct trace_record record;
+    uint64_t shape_id;           /* of the helper */
+    uint64_t served_id;          /* struct trace_signature.id or trace_launch_shape.id */
+    uint32_t served;             /* enum trace_served */
+    uint32_t is_captured;        /* of one launch: 1: it is counted as captured already */
+    uint64_t call_id;            /* not 0: one launch that a node of a graph still holds; the counts are 0, and stand in another record */
+    uint64_t launches, captured; /* with a LAUNCH record; of them, captured */
+    uint64_t replayed;           /* executions by launches of graphs, of nodes that hold no more */
+};
+
+_Static_assert(sizeof(struct trace_sum_shape_kernels) == 64 && sizeof(struct trace_sum_helper) == 64, "1.6");
 _Static_assert(sizeof(struct trace_sum_activity) == 32 && sizeof(struct trace_sum_copies) == 64, "1.5");
 _Static_assert(sizeof(struct trace_sum_slices) == 48 && sizeof(struct trace_sum_windows) == 312 &&
                    sizeof(struct trace_sum_graph) == 96 && sizeof(struct trace_sum_lengths) == 72,

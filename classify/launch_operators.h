@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches whose parameters were read, as rows of a session: shapes of one meaning are one operator, what serves another is
+ * part of that, and everything else is a row by its kernel's name that says why. */
+#ifndef CLASSIFY_LAUNCH_OPERATORS_H
+#define CLASSIFY_LAUNCH_OPERATORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "classify/execution_book.h"
+#include "classify/sampled_rows.h"
+
+struct operator_row;
+struct session;
+struct session_merge;
+
+/* Index of the row of a name or a shape, NAME_ID where the shape has none of its own; made on first use. */
+size_t launch_operators_at(struct session_merge *merge, struct operator_join *join, struct graph_use use,
+                           uint64_t name_id, int device);
+
+/* It serves other operators, by its parameters. */
+bool launch_operators_is_helper(struct operator_join *join, struct graph_use use);
+/* Of so many launches or executions of USE those that serve no operator that is known: all, unless it is a helper. */
+uint64_t launch_operators_uncharged_launches(struct operator_join *join, struct graph_use use, uint64_t launches);
+uint64_t launch_operators_uncharged(struct operator_join *join, struct graph_use use, uint64_t executions);
+
+/* Kernels of helpers, to the operators that they serve; after the kernels of those. What is left of a helper is a row by its
+ * name. */
+void launch_operators_share_helpers(struct session_merge *merge, struct operator_join *join, const int *device_of,
+                                    const struct execution_book *book, const struct sampled_rows *sampled);
+
+/* Launches by how far they were read, into the session's coverage. */
+void launch_operators_cover(struct session *session, struct operator_join *join, const struct execution_book *book,
+                            const struct sampled_rows *sampled);
+
+/* What ROW is by its launches, its name and family known: kind, provenance. False: its name is all there is. */
+bool launch_operators_classify(struct operator_row *row);
+
+#endif
