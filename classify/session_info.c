@@ -52,6 +52,29 @@ static void read_end(struct session_info *info, const json_t *root)
     info->end_value = json_integer_value(value);
 }
 
+/* "": it isn't loaded. */
+static char *path_at(const json_t *object, const char *key)
+{
+    const char *path = json_string_value(json_object_get(object, key));
+    return path && *path ? allocate_text(path) : NULL;
+}
+
+static void read_unused(struct session_info *info, const json_t *root)
+{
+    const json_t *list = json_object_get(root, "unused_cuda"), *one;
+    size_t i;
+    if (!json_is_array(list))
+        return;
+    info->unused_known = true;
+    info->unused = allocate(json_array_size(list), sizeof *info->unused);
+    json_array_foreach((json_t *)list, i, one)
+    {
+        struct session_unused unused = {integer_at(one, "pid"), path_at(one, "runtime"), path_at(one, "driver")};
+        if (unused.runtime || unused.driver)
+            info->unused[info->unused_count++] = unused;
+    }
+}
+
 static void describe_unusable(struct session_info *info, const char *reason)
 {
     char text[160];
@@ -120,6 +143,7 @@ struct session_info session_info_read(const char *folder)
     info.ring = text_at(root, "ring");
     info.clocks_problem = text_at(json_object_get(root, "clocks"), "problem");
     read_end(&info, root);
+    read_unused(&info, root);
     json_decref(root);
     return info;
 }
@@ -135,5 +159,10 @@ void session_info_free(struct session_info *info)
     free(info->simulate);
     free(info->ring);
     free(info->clocks_problem);
+    for (size_t i = 0; i < info->unused_count; i++) {
+        free(info->unused[i].runtime);
+        free(info->unused[i].driver);
+    }
+    free(info->unused);
     *info = (struct session_info){0};
 }

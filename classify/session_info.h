@@ -5,11 +5,18 @@
 #define CLASSIFY_SESSION_INFO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SESSION_INFO_FILE "session.json"
 
 enum session_end { SESSION_END_UNKNOWN, SESSION_END_EXIT, SESSION_END_SIGNAL };
+
+/* A process that ended without having used CUDA, and whose libraries were loaded. */
+struct session_unused {
+    int64_t pid;
+    char *runtime, *driver; /* paths of libcudart and libcuda; NULL: not loaded */
+};
 
 struct session_info {
     bool present;
@@ -22,6 +29,9 @@ struct session_info {
     char *ring;        /* folder of rings in shared memory; NULL: none, or not known */
     char *
         clocks_problem; /* why the GPU's clocks were not noted, or not to the end; NULL: nothing to say, or not known */
+    bool unused_known;  /* processes told whether they had CUDA's libraries: those that ended by themselves */
+    struct session_unused *unused;
+    size_t unused_count;
 };
 
 /* "exit 0", "signal 9"; NULL: not known. The caller frees. */

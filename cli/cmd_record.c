@@ -29,6 +29,7 @@
 #include "preload/settings.h"
 #include "trace/refusals.h"
 #include "trace/trace.h"
+#include "trace/unused_cuda.h"
 
 #define COMMAND "record"
 
@@ -227,6 +228,8 @@ static bool prepare(struct recording *recording)
         return false;
     if (refusals_make(session->folder))
         session_folder_add_file(session, TRACE_REFUSALS_FILE);
+    if (!recording->gpu && unused_cuda_make(session->folder)) /* the simulator's libraries are in every process */
+        session_folder_add_file(session, TRACE_UNUSED_CUDA_FILE);
     if ((recording->has_page = timing_page_make(session->folder)))
         session_folder_add_file(session, TIMING_CONTROL_FILE);
     if (recording->gpu) {
@@ -292,6 +295,23 @@ static void end_refusals(const struct session_folder *session)
         session_folder_remove_file(session, TRACE_REFUSALS_FILE);
 }
 
+/* What the processes without a trace said goes into session.json; an empty list tells as well. */
+static void end_unused(const struct recording *recording)
+{
+    const struct session_folder *session = &recording->session;
+    struct unused_cuda processes[UNUSED_CUDA_SLOTS];
+    if (recording->gpu)
+        return;
+    size_t count = unused_cuda_read(session->folder, processes);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list,
+                              json_pack("{s:I, s:o, s:o}", "pid", (json_int_t)processes[i].pid, "runtime",
+                                        json_string(processes[i].runtime), "driver", json_string(processes[i].driver)));
+    json_object_set_new(session->document, "unused_cuda", list);
+    session_folder_remove_file(session, TRACE_UNUSED_CUDA_FILE);
+}
+
 static int run(struct recording *recording)
 {
     environment_free(&recording->environment); /* the child has its copy */
@@ -312,6 +332,7 @@ static int run(struct recording *recording)
     collecting_finish(&recording->collecting, &recording->session);
     end_sampler(recording);
     end_refusals(&recording->session);
+    end_unused(recording);
     if (recording->has_page &&
         !timing_page_is_used(recording->session.folder)) /* else ctl still reaches those that live on */
         session_folder_remove_file(&recording->session, TIMING_CONTROL_FILE);

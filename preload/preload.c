@@ -33,6 +33,7 @@
 #include "preload/session_search.h"
 #include "preload/settings.h"
 #include "preload/symbol_lookup.h"
+#include "preload/unused_libraries.h"
 #include "trace/refusals.h"
 #include "trace/trace_writer.h"
 
@@ -230,10 +231,19 @@ static void leave(void)
     kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);
 }
 
+/* Nothing was recorded, and nothing failed. */
+static void note_unused(const struct process_state *state)
+{
+    bool idle = !state || atomic_load(&state->phase) == PHASE_IDLE;
+    if (idle && !settings.disable && settings.dir && atomic_load(&settings_are_read))
+        unused_libraries_note(settings.dir);
+}
+
 __attribute__((destructor)) static void unloaded(void)
 {
     struct process_state *state = atomic_load_explicit(&state_page, memory_order_acquire);
     int running = PHASE_RUNNING;
+    note_unused(state);
     if (!state || !state_is_own(state) || !atomic_compare_exchange_strong(&state->phase, &running, PHASE_LEAVING))
         return;
     kernel_timing_finish((uint64_t)settings.exit_wait_ms * 1000000);

@@ -14,6 +14,7 @@
 #include "classify/session.h"
 #include "report/colour.h"
 #include "report/columns.h"
+#include "report/no_launch_text.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 #include "report/safe_text.h"
@@ -28,43 +29,6 @@ static void complain(FILE *err, const char *text)
     free(safe);
 }
 
-/* A trace without its first record. */
-static bool holds_blank_trace(const struct session *session)
-{
-    for (size_t i = 0; i < session->process_count; i++)
-        if (session->processes[i].stats.cut_short && !session->processes[i].version)
-            return true;
-    return false;
-}
-
-#define NOT_LOADED                                                                                                     \
-    "librooftap.so could not be loaded into it (statically linked, setuid, or it clears LD_PRELOAD), or could not "    \
-    "write to the session folder (full, a size limit, another user)"
-#define NOT_SEEN "no CUDA function that rooftap stands in front of, or ended before its first launch"
-
-/* The likeliest of the reasons why a session holds nothing. */
-static const char *why_nothing(const struct session *session)
-{
-    const struct session_info *info = &session->info;
-    if (info->end == SESSION_END_EXIT && (info->end_value == 126 || info->end_value == 127))
-        return "the command could not be started";
-    if (session->trace_count == 0 && info->end == SESSION_END_UNKNOWN && info->present)
-        return "the recording is still going on, or was cut off before the program used CUDA";
-    if (session->trace_count == 0 && session->simulated)
-        return "the program does not use CUDA, or " NOT_LOADED;
-    if (session->trace_count == 0)
-        return "the program does not use CUDA, or CUDA could not start in it (no driver or GPU; `--simulate GPU` "
-               "needs none), or " NOT_LOADED;
-    if (holds_blank_trace(session))
-        return "a trace was begun, but nothing of it was written: the program was ended first, or could not write to "
-               "the session folder (full, a size limit)";
-    if (info->end == SESSION_END_SIGNAL)
-        return "the program was ended by a signal before its first launch";
-    if (session->simulated)
-        return "the program used " NOT_SEEN;
-    return "CUDA could not start in the program (no driver or GPU; `--simulate GPU` needs none), or it used " NOT_SEEN;
-}
-
 static void complain_of_nothing(const struct session *session, FILE *err)
 {
     char *text = NULL;
@@ -72,9 +36,7 @@ static void complain_of_nothing(const struct session *session, FILE *err)
     FILE *line = open_memstream(&text, &bytes);
     if (!line)
         return;
-    fprintf(line, "no CUDA launch seen in %zu process%s of %s%s: %s", session->process_count,
-            session->process_count == 1 ? "" : "es", session->path, session->simulated ? " (SIMULATED GPU)" : "",
-            why_nothing(session));
+    no_launch_text_print(session, line);
     fclose(line);
     complain(err, text);
     free(text);
