@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "trace/checksum.h"
+#include "trace/launch_values.h"
 #include "trace/trace.h"
 
 enum { WORDS = 64, FILE_BLOCKS = 64, THINGS = 256, NAME = 128 };
@@ -102,6 +103,9 @@ struct thing {
     uint64_t id;
     struct trace_signature signature;
     struct trace_launch_shape shape;
+    /* Of a shape with values: the record, and the kernel's name. */
+    _Alignas(8) unsigned char valued[LAUNCH_SHAPE_BYTES_MOST];
+    uint64_t name_id;       /* 0: no such */
     uint32_t block, offset; /* where it was written last */
 };
 
@@ -518,12 +522,101 @@ static void statement_failed(void)
     r->call_id = next_call_id++;
 }
 
+/* plan NAME p,4,8/4,...: a pointer, a value of 4 bytes, one of 8 of which 4 are kept */
+static void statement_plan(void)
+{
+    struct {
+        struct trace_parameter_plan head;
+        struct trace_parameter parameter[TRACE_PARAMETERS_MOST];
+    } plan = {.head = {.name_id = find_thing(words[1])->id, .source = TRACE_PLAN_DRIVER}};
+    for (char *word = strtok(words[2], ","); word; word = strtok(NULL, ",")) {
+        struct trace_parameter *p = &plan.parameter[plan.head.count++];
+        char *end = word;
+        p->kind = *word == 'p' ? TRACE_PARAMETER_POINTER : TRACE_PARAMETER_VALUE;
+        p->bytes = *word == 'p' ? 8 : (uint16_t)strtoul(word, &end, 10);
+        p->kept = *end == '/' ? (uint16_t)strtoul(end + 1, NULL, 10) : *word == 'p' ? 0 : p->bytes;
+    }
+    const size_t bytes = sizeof plan.head + plan.head.count * sizeof plan.parameter[0];
+    struct trace_parameter_plan *r = reserve(TRACE_RECORD_PARAMETER_PLAN, bytes);
+    memcpy(&r->name_id, &plan.head.name_id, bytes - sizeof r->record);
+}
+
+/* shape ALIAS NAME [grid=X,Y,Z block=X,Y,Z null=MASK words=W,W,...]: of launches whose values are WORDS of 4 bytes */
+static void statement_shape(void)
+{
+    const uint64_t name_id = find_thing(words[2])->id;
+    struct thing *thing = add_thing(words[1]);
+    struct trace_launch_shape *shape = (struct trace_launch_shape *)thing->valued;
+    struct trace_launch_values *values = (struct trace_launch_values *)(shape + 1);
+    uint32_t word[TRACE_VALUE_BYTES_MOST / 4] = {0};
+    long long sizes[3];
+    const char *at = value_of("words");
+    unsigned count = 0;
+    for (char *end; at && *at; at = *end == ',' ? end + 1 : end)
+        word[count++] = (uint32_t)strtoll(at, &end, 0);
+    thing->name_id = shape->name_id = name_id;
+    shape->entry = (uint32_t)number_of("entry", 1);
+    numbers_of("grid", 3, sizes, 1);
+    for (int i = 0; i < 3; i++)
+        shape->grid[i] = (uint32_t)sizes[i];
+    numbers_of("block", 3, sizes, 1);
+    for (int i = 0; i < 3; i++)
+        shape->block[i] = (uint32_t)sizes[i];
+    values->null_pointers = (uint32_t)number_of("null", 0);
+    values->value_bytes = (uint16_t)(4 * count);
+    values->packed_bytes = (uint16_t)launch_values_pack(word, 4 * count, values->packed);
+    const size_t bytes = (sizeof *shape + sizeof *values + values->packed_bytes + 7) & ~(size_t)7;
+    const size_t skip = offsetof(struct trace_launch_shape, name_id);
+    shape->record = (struct trace_record){.type = TRACE_RECORD_LAUNCH_SHAPE, .size = (uint16_t)bytes};
+    shape->id = thing->shape.id = trace_hash(thing->valued + skip, (uint32_t)(bytes - skip));
+}
+
+/* Each block holds what its records refer to. */
+static void write_shape(struct thing *thing)
+{
+    const struct trace_launch_shape *shape = (const struct trace_launch_shape *)thing->valued;
+    make_room(shape->record.size + sizeof(struct trace_launch) + sizeof(struct trace_launch_pointers));
+    if (thing->block == file.blocks && file.blocks)
+        return;
+    struct trace_launch_shape *r = reserve(TRACE_RECORD_LAUNCH_SHAPE, shape->record.size);
+    memcpy(&r->id, &shape->id, shape->record.size - sizeof r->record);
+    thing->block = file.blocks;
+    thing->offset = file.used - shape->record.size;
+}
+
+/* launch SHAPE [times=N] [kernels=1] [pointers=A,B,C,D] [parent=ID stream= ns= grid= device= gap=] */
+static void launch_shape(struct thing *thing)
+{
+    const long long times = number_of("times", 1), kernels = number_of("kernels", 1);
+    long long pointers[TRACE_LAUNCH_POINTERS];
+    numbers_of("pointers", TRACE_LAUNCH_POINTERS, pointers, 0);
+    for (long long i = 0; i < times; i++) {
+        write_shape(thing);
+        struct trace_launch *r = reserve(TRACE_RECORD_LAUNCH, sizeof *r + sizeof(struct trace_launch_pointers));
+        struct trace_launch_pointers *p = (struct trace_launch_pointers *)(r + 1);
+        r->shape_offset = thing->offset;
+        r->start_ticks = clock_ns;
+        r->stream = (uint64_t)number_of("stream", 7);
+        r->call_id = next_call_id++;
+        r->parent_call_id = (uint64_t)number_of("parent", 0);
+        for (int k = 0; k < TRACE_LAUNCH_POINTERS; k++)
+            p->pointer[k] = (uint64_t)pointers[k];
+        const uint64_t call_id = r->call_id;
+        for (long long k = 0; k < kernels; k++)
+            write_kernel(thing->name_id, TRACE_OWNER_LAUNCH_VALUES, thing->shape.id, call_id);
+    }
+}
+
 /* launch NAME [times=N] [kernels=0] [parent=ID] [handle=SHAPE] [stream= ns= grid= device= gap=]; handle: the launch gave a handle,
  * of a kernel of so many blocks, and only the kernel's record has the name */
 static void statement_launch(void)
 {
     struct thing *name = find_thing(words[1]);
     long long times = number_of("times", 1), kernels = number_of("kernels", 1);
+    if (name->name_id) {
+        launch_shape(name);
+        return;
+    }
     for (long long i = 0; i < times; i++) {
         make_room(sizeof(struct trace_launch_shape) + sizeof(struct trace_launch));
         if (name->block != file.blocks || !file.blocks || (bool)value_of("handle") == (bool)name->shape.name_id) {
@@ -551,12 +644,15 @@ static void statement_launch(void)
     }
 }
 
-/* kernel NAME [ns= grid= device= at= graph=]: nobody's */
+/* kernel NAME [ns= grid= device= at= graph=]: nobody's, or signature='s; kernel SHAPE [call= ...]: of a launch of it */
 static void statement_kernel(void)
 {
     long long times = number_of("times", 1);
+    const struct thing *thing = find_thing(words[1]);
     for (long long i = 0; i < times; i++)
-        if (value_of("signature"))
+        if (thing->name_id)
+            write_kernel(thing->name_id, TRACE_OWNER_LAUNCH_VALUES, thing->shape.id, (uint64_t)number_of("call", 1));
+        else if (value_of("signature"))
             write_kernel(find_thing(words[1])->id, TRACE_OWNER_CALL, find_thing(value_of("signature"))->id,
                          (uint64_t)number_of("call", 1));
         else
@@ -624,9 +720,12 @@ static void statement_graph_node(void)
     r->graph_id = (uint32_t)strtoul(words[1], NULL, 0);
     r->graph_node_id = (uint64_t)r->graph_id << 32 | strtoul(words[2], NULL, 0);
     r->call_id = (uint64_t)number_of("call", signature || launch ? (long long)next_call_id - 1 : 0);
-    r->owner = signature ? TRACE_OWNER_CALL : launch ? TRACE_OWNER_LAUNCH : TRACE_OWNER_NONE;
-    r->owner_id = signature ? find_thing(signature)->id : launch ? find_thing(launch)->shape.id : 0;
-    r->name_id = value_of("name") ? find_thing(value_of("name"))->id : launch ? find_thing(launch)->id : 0;
+    const struct thing *of = launch ? find_thing(launch) : NULL;
+    r->owner = signature ? TRACE_OWNER_CALL
+               : !launch ? TRACE_OWNER_NONE
+                         : (of->name_id ? TRACE_OWNER_LAUNCH_VALUES : TRACE_OWNER_LAUNCH);
+    r->owner_id = signature ? find_thing(signature)->id : of ? of->shape.id : 0;
+    r->name_id = value_of("name") ? find_thing(value_of("name"))->id : of ? (of->name_id ? of->name_id : of->id) : 0;
     r->ticks = time_of_line();
     r->retired = (uint8_t)number_of("retired", 0);
     r->summed = (uint16_t)number_of("summed", 0);
@@ -782,6 +881,8 @@ static void run_statement(const char *folder)
         {"call", 2, statement_call},
         {"failed", 2, statement_failed},
         {"launch", 2, statement_launch},
+        {"plan", 3, statement_plan},
+        {"shape", 3, statement_shape},
         {"kernel", 2, statement_kernel},
         {"copy", 1, statement_copy},
         {"slots", 1, statement_slots},
