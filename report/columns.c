@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/launch_groups.h"
 #include "classify/roof_time.h"
 #include "report/format.h"
+#include "report/launch_cells.h"
 #include "report/operator_rows.h"
 #include "report/timing_text.h"
 #include "report/weight_columns.h"
@@ -71,30 +73,34 @@ static double value_mean(const struct column_source *source, const void *row)
     return value_time(source, row) / (double)op->kernels;
 }
 
-static double size_value(const struct operator_row *op, int64_t size)
+static int64_t size_of(const struct operator_row *op, enum launch_size size)
 {
-    return op->of_call && op->work.shape_known && size >= 0 ? (double)size : NAN;
+    if (launch_of_operator_is_read(op))
+        return launch_cells_size_value(op, size);
+    return size == LAUNCH_SIZE_M ? op->work.m : size == LAUNCH_SIZE_N ? op->work.n : op->work.k;
+}
+
+static double size_value(const struct operator_row *op, enum launch_size size)
+{
+    return operator_has_shape(op) && size_of(op, size) >= 0 ? (double)size_of(op, size) : NAN;
 }
 
 static double value_m(const struct column_source *source, const void *row)
 {
-    const struct operator_row *op = row;
     (void)source;
-    return size_value(op, op->work.m);
+    return size_value(row, LAUNCH_SIZE_M);
 }
 
 static double value_n(const struct column_source *source, const void *row)
 {
-    const struct operator_row *op = row;
     (void)source;
-    return size_value(op, op->work.n);
+    return size_value(row, LAUNCH_SIZE_N);
 }
 
 static double value_k(const struct column_source *source, const void *row)
 {
-    const struct operator_row *op = row;
     (void)source;
-    return size_value(op, op->work.k);
+    return size_value(row, LAUNCH_SIZE_K);
 }
 
 static double value_intensity(const struct column_source *source, const void *row)
@@ -154,6 +160,8 @@ static void print_kind(const struct column_source *source, const void *row, char
     (void)source;
     if (op->graph)
         strcpy(cell, "graph");
+    else if (launch_of_operator_is_read(op))
+        launch_cells_kind(op, cell);
     else if (op->of_call && op->work.batch > 1)
         snprintf(cell, COLUMN_CELL_BYTES, "%s x%lld", operator_kind_name(op->kind), (long long)op->work.batch);
     else if (!op->of_call && op->kind == OPERATOR_OTHER)
@@ -162,22 +170,39 @@ static void print_kind(const struct column_source *source, const void *row, char
         snprintf(cell, COLUMN_CELL_BYTES, "%s", operator_kind_name(op->kind));
 }
 
+static void print_size(const struct operator_row *op, enum launch_size size, char *cell)
+{
+    if (launch_of_operator_is_read(op))
+        launch_cells_size(op, size, cell);
+    else
+        format_size(cell, size_of(op, size));
+}
+
 static void print_m(const struct column_source *source, const void *row, char *cell)
 {
     (void)source;
-    format_size(cell, ((const struct operator_row *)row)->work.m);
+    print_size(row, LAUNCH_SIZE_M, cell);
 }
 
 static void print_n(const struct column_source *source, const void *row, char *cell)
 {
     (void)source;
-    format_size(cell, ((const struct operator_row *)row)->work.n);
+    print_size(row, LAUNCH_SIZE_N, cell);
 }
 
 static void print_k(const struct column_source *source, const void *row, char *cell)
 {
     (void)source;
-    format_size(cell, ((const struct operator_row *)row)->work.k);
+    print_size(row, LAUNCH_SIZE_K, cell);
+}
+
+void columns_shape(const struct operator_row *op, char *text)
+{
+    char m[COLUMN_CELL_BYTES], n[COLUMN_CELL_BYTES], k[COLUMN_CELL_BYTES];
+    print_size(op, LAUNCH_SIZE_M, m);
+    print_size(op, LAUNCH_SIZE_N, n);
+    print_size(op, LAUNCH_SIZE_K, k);
+    snprintf(text, COLUMN_SHAPE_BYTES, "M %s  N %s  K %s", m, n, k);
 }
 
 /* "bf16" where all is bf16; else operands, what they are computed in where that differs, and the result. */
@@ -186,6 +211,10 @@ void columns_types(const struct operator_row *op, char *cell)
     const struct number_format *type = op->work.type;
     const char *a = number_format_name(type[0]), *b = number_format_name(type[1]), *d = number_format_name(type[3]);
     const char *compute = number_type_name(op->work.type_compute);
+    if (launch_of_operator_is_read(op)) {
+        launch_cells_types(op, cell);
+        return;
+    }
     if (!a || !b || !d) {
         strcpy(cell, FORMAT_UNKNOWN);
         return;
@@ -271,7 +300,10 @@ static void print_flags(const struct column_source *source, const void *row, cha
             used += (size_t)snprintf(cell + used, COLUMN_CELL_BYTES - used, "%s%s", used ? "," : "",
                                      roofline_flag_name(1u << i));
     if (op->shape_source == TRACE_AT_MOST)
-        snprintf(cell + used, COLUMN_CELL_BYTES - used, "%sat_most", used ? "," : "");
+        used += (size_t)snprintf(cell + used, COLUMN_CELL_BYTES - used, "%sat_most", used ? "," : "");
+    const char *from = launch_of_operator_is_read(op) ? launch_cells_source(op) : NULL;
+    if (from)
+        snprintf(cell + used, COLUMN_CELL_BYTES - used, "%s%s", used ? "," : "", from);
 }
 
 /* Of a struct kernel_row. */
@@ -312,7 +344,7 @@ static const struct column shape_columns[] = {
     {.title = "%TIME",   .key = "share", .print = print_share, .value = value_share},
     {.title = "TIME",    .key = "time", .print = print_time, .value = value_time},
     {.title = "CALLS",   .key = "calls", .print = print_calls, .value = value_calls},
-    {.title = "KIND",    .key = "kind", .print = print_kind, .identity = true, .left = true, .loose = true,
+    {.title = "KIND",    .key = "kind", .print = print_kind, .identity = true, .left = true, .loose = true, .least = 13,
      .ascending = true},
     {.title = "M",       .key = "m", .print = print_m, .value = value_m, .identity = true, .shape = true},
     {.title = "N",       .key = "n", .print = print_n, .value = value_n, .identity = true, .shape = true},
@@ -386,6 +418,7 @@ struct text_table *columns_table(enum columns_of of, const struct session *sessi
             .loose = column[c].loose,
             .coloured = column[c].coloured,
             .spare = column[c].spare,
+            .least = column[c].least,
         };
     return text_table_open(text, count);
 }

@@ -9,7 +9,7 @@
 #include "classify/session.h"
 #include "report/text_table.h"
 
-enum { COLUMN_CELL_BYTES = TEXT_TABLE_CELL_BYTES };
+enum { COLUMN_CELL_BYTES = TEXT_TABLE_CELL_BYTES, COLUMN_SHAPE_BYTES = 3 * COLUMN_CELL_BYTES + 16 };
 
 /* What cells are made from. */
 struct column_source {
@@ -31,6 +31,7 @@ struct column {
     bool several_devices; /* shown only where there are several devices */
     bool coloured;        /* in the colour of the row's class */
     bool ascending;       /* sorted smallest first */
+    size_t least;         /* columns that its cells may be cut to there; 0: never */
     int spare;            /* left out where a narrow terminal lacks the room, 1 first; 0: never */
     void (*print)(const struct column_source *source, const void *row, char *cell); /* into COLUMN_CELL_BYTES */
     double (*value)(const struct column_source *source, const void *row); /* to sort by; NAN: last. NULL: by the cell */
@@ -56,7 +57,8 @@ void columns_add(struct text_table *table, enum columns_of of, const struct colu
 /* COUNT pointers to rows, in place; equal ones stay as they were. */
 void columns_sort(const struct column *column, const struct column_source *source, const void **rows, size_t count);
 
-/* What TYPES shows, for texts elsewhere. */
+/* "M 1  N 4096  K 4096", into COLUMN_SHAPE_BYTES; and what TYPES shows: for texts elsewhere. */
+void columns_shape(const struct operator_row *op, char *text);
 void columns_types(const struct operator_row *op, char *cell);
 void columns_weight_types(const struct session *session, const struct weight_row *weight, char *cell);
 

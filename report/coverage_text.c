@@ -7,6 +7,7 @@
 
 #include "report/format.h"
 #include "report/label.h"
+#include "report/launch_text.h"
 #include "report/safe_text.h"
 
 static void print_shares(FILE *out, const char *what, const double share[SESSION_PROVENANCE_COUNT])
@@ -156,6 +157,7 @@ void coverage_text_print(const struct session *session, FILE *out)
         label_print(out, "");
         print_shares(out, "shapes by GPU time", c->gpu_time_share);
     }
+    launch_text_print_coverage(session, out);
     print_graphs(c, out);
     print_losses(session, out);
     print_untold_drops(&session->coverage, out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/launch_groups.h"
 #include "report/columns.h"
 #include "report/format.h"
 #include "report/safe_text.h"
@@ -117,15 +118,23 @@ static void show_planes(const struct operator_row *op, char *cell)
     show_four(cell, "planes", op->signature.plane_offset);
 }
 
+/* What one launch reads and computes beside its sizes. */
+static void show_launch(const struct operator_row *op, char *cell)
+{
+    const struct launch_decode *launch = launch_of_operator_is_read(op) ? op->launch : NULL;
+    snprintf(cell, CELL, "%s%s%s", launch && launch->weights > 1 ? "gate fused" : "one weight",
+             launch && launch->experts ? ", of experts" : "", launch && launch->keys_at_most ? ", keys at most" : "");
+}
+
 /* What says most comes first. */
 static const struct {
     void (*show)(const struct operator_row *op, char *cell);
     bool always; /* shown wherever it differs; the others only if rows still look alike without */
 } differences[] = {
-    {show_function, true},    {show_epilogue, true},  {show_groups, true},   {show_triangle, false},
-    {show_operations, false}, {show_beta, false},     {show_leading, false}, {show_strides, false},
-    {show_orders, false},     {show_pointers, false}, {show_scales, false},  {show_planes, false},
-    {show_compute, false},
+    {show_function, true},  {show_epilogue, true},    {show_groups, true},    {show_launch, true},
+    {show_triangle, false}, {show_operations, false}, {show_beta, false},     {show_leading, false},
+    {show_strides, false},  {show_orders, false},     {show_pointers, false}, {show_scales, false},
+    {show_planes, false},   {show_compute, false},
 };
 
 enum { DIFFERENCES = sizeof differences / sizeof differences[0] };
@@ -179,10 +188,10 @@ static void find_differences(struct group *group)
 
 static void print_group(struct group *group, size_t more, FILE *out)
 {
-    const struct work *work = &group->rows[0]->work;
+    char shape[COLUMN_SHAPE_BYTES];
     find_differences(group);
-    char m[FORMAT_BYTES], n[FORMAT_BYTES], k[FORMAT_BYTES];
-    fprintf(out, "  M %s  N %s  K %s:", format_size(m, work->m), format_size(n, work->n), format_size(k, work->k));
+    columns_shape(group->rows[0], shape);
+    fprintf(out, "  %s:", shape);
     for (size_t i = 0; i < group->count; i++) {
         fprintf(out, "%s %s", i ? ";" : "", *group->texts[i] ? group->texts[i] : "(no difference that is shown here)");
         free(group->texts[i]);
@@ -269,7 +278,7 @@ void lookalikes_print(const struct column_source *source, const struct operator_
     struct key *keys = allocate(rows->shown + 1, sizeof *keys);
     for (size_t i = 0; i < rows->shown; i++) {
         const struct operator_row *op = rows->rows[i];
-        if (op->of_call && op->work.shape_known) {
+        if (operator_has_shape(op)) {
             keys[count] = (struct key){.op = op, .index = i, .text = shown_shape(source, op)};
             count++;
         }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "classify/launch_groups.h"
+
 static const struct {
     unsigned flag;
     const char *text;
@@ -40,6 +42,7 @@ static bool is_replayed(const struct operator_row *op)
 void meanings_print(const struct session *session, const struct operator_rows *rows, FILE *out)
 {
     unsigned flags = 0;
+    bool read = false, attention = false;
     bool overhead = false, at_most = false, estimated = false, shared = false, replayed = false;
     for (size_t i = 0; i < rows->shown; i++) {
         const struct operator_row *op = rows->rows[i];
@@ -49,8 +52,10 @@ void meanings_print(const struct session *session, const struct operator_rows *r
         estimated |= op->evidence.estimated;
         shared |= op->evidence.shared_ns > 0 && !op->graph;
         replayed |= is_replayed(op);
+        read |= launch_of_operator_is_read(op);
+        attention |= launch_of_operator_is_read(op) && op->launch->kind == LAUNCH_ATTENTION;
     }
-    if (flags || overhead || at_most || estimated || shared || replayed)
+    if (flags || overhead || at_most || estimated || shared || replayed || read)
         fputc('\n', out);
     if (overhead)
         fputs("overhead: the kernel takes about as long as one that does nothing\n", out);
@@ -70,6 +75,15 @@ void meanings_print(const struct session *session, const struct operator_rows *r
               out);
     if (shared)
         fputs("^: of graphs that were timed as a whole, shared out by the roof model: no measure of single kernels\n",
+              out);
+    if (read)
+        fputs(
+            "params, exact: read off a launch's parameters, or its template arguments and grid alone; TYPES: as stored "
+            "/ multiplied on\n",
+            out);
+    if (attention)
+        fputs("of an attention M, N, K are queries, keys and head dim; behind its name heads of Q/KV, x sequences; "
+              "<=: the cache is padded, so there are no more keys\n",
               out);
     if (at_most)
         fputs("at_most: only a maximum of the bytes is known, so FLOP/B is the least it can be\n", out);

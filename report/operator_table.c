@@ -5,12 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "classify/launch_groups.h"
 #include "report/columns.h"
 #include "report/format.h"
 
-static bool has_shape(const struct operator_row *op)
+/* Why a kernel has no shape whose name the table of launches knows; NULL: nothing to say. */
+static const char *why_no_shape(const struct operator_row *op)
 {
-    return op->of_call && op->work.shape_known;
+    static const char *const why[LAUNCH_READING_COUNT] = {
+        [LAUNCH_OTHER_REVISION] = " (unknown revision)",
+        [LAUNCH_NO_VALUES] = " (no parameters)",
+        [LAUNCH_REFUSED] = " (refused)",
+    };
+    return !op->of_call && op->launch && op->launch->reading < LAUNCH_READING_COUNT ? why[op->launch->reading] : NULL;
 }
 
 /* What can be summed of the rows that are not shown: of calls that nobody counted there is no sum. */
@@ -80,10 +87,12 @@ void operator_table_print(const struct column_source *source, const struct view 
             continue;
         }
         const struct operator_row *op = rows->rows[i];
-        bool named = view->by == COLUMNS_OF_KERNEL || !has_shape(op);
+        bool named = view->by == COLUMNS_OF_KERNEL || !operator_has_shape(op);
         bool mixed = view->by == COLUMNS_OF_KERNEL && ((const struct kernel_row *)rows->rows[i])->mixed;
         columns_add(table, view->by, source, op, named, op->name,
                     mixed ? COLOUR_NONE : colour_of_bound(op->roofline.bound));
+        if (named)
+            text_table_note(table, why_no_shape(op));
     }
     if (rows->shown < rows->count)
         add_rest(table, source->session, view, rows);

@@ -8,15 +8,18 @@
 #include <string.h>
 
 #include "classify/hidden_shapes.h"
+#include "classify/launch_groups.h"
+#include "classify/no_launch.h"
 #include "report/activity_json.h"
 #include "report/advice_json.h"
 #include "report/books_json.h"
 #include "report/demangle.h"
 #include "report/device_json.h"
 #include "report/json_value.h"
+#include "report/launch_json.h"
+#include "report/model_books_json.h"
 #include "report/status_name.h"
 #include "report/timing_json.h"
-#include "report/model_books_json.h"
 #include "report/weights_json.h"
 
 enum { SCHEMA = 1 };
@@ -192,6 +195,7 @@ static json_t *coverage_object(const struct session *session)
     json_value_set(object, "unknown_family_time_ns", json_value_real(c->unknown_family_time_ns));
     json_value_set(object, "unknown_family_share", json_value_real(c->unknown_family_share));
     json_value_set(object, "unknown_family_names", unknown_family_names(session));
+    launch_json_set_coverage(object, session);
     timing_json_set_coverage(object, c);
     return object;
 }
@@ -331,16 +335,17 @@ static void set_shape(json_t *object, const struct operator_row *op)
 {
     static const char *const keys[] = {"type_a", "type_b", "type_c", "type_d"};
     static const char *const weights[] = {[WORK_WEIGHT_A] = "a", [WORK_WEIGHT_B] = "b"};
-    json_value_set(object, "m", json_value_size(op->of_call ? op->work.m : TRACE_UNKNOWN));
-    json_value_set(object, "n", json_value_size(op->of_call ? op->work.n : TRACE_UNKNOWN));
-    json_value_set(object, "k", json_value_size(op->of_call ? op->work.k : TRACE_UNKNOWN));
-    json_value_set(object, "batch", json_value_size(op->of_call ? op->work.batch : TRACE_UNKNOWN));
+    const bool sizes = op->of_call || (launch_of_operator_is_read(op) && op->launch->kind == LAUNCH_MATMUL);
+    json_value_set(object, "m", json_value_size(sizes ? op->work.m : TRACE_UNKNOWN));
+    json_value_set(object, "n", json_value_size(sizes ? op->work.n : TRACE_UNKNOWN));
+    json_value_set(object, "k", json_value_size(sizes ? op->work.k : TRACE_UNKNOWN));
+    json_value_set(object, "batch", json_value_size(sizes ? op->work.batch : TRACE_UNKNOWN));
     json_value_set(object, "weight", json_value_text(weights[op->work.weight]));
     json_value_set(object, "cublas", cublas_object(op));
     for (int i = 0; i < 4; i++)
         json_value_set(object, keys[i], json_value_text(op->of_call ? number_format_name(op->work.type[i]) : NULL));
-    json_value_set(object, "type_compute",
-                   json_value_text(op->of_call ? number_type_name(op->work.type_compute) : NULL));
+    const bool computes = op->of_call || launch_of_operator_is_read(op);
+    json_value_set(object, "type_compute", json_value_text(computes ? number_type_name(op->work.type_compute) : NULL));
 }
 
 static json_t *display_name_or_null(const struct operator_row *op, struct demangler *demangler)
@@ -362,7 +367,7 @@ static json_t *family_or_null(const struct operator_row *op)
 static json_t *operator_object(const struct operator_row *op, struct demangler *demangler)
 {
     const struct roofline *roofline = &op->roofline;
-    bool rates = op->of_call && op->work.shape_known;
+    const bool rates = operator_has_shape(op), counted = op->of_call || launch_of_operator_is_read(op);
     json_t *object = json_object();
     json_value_set(object, "kind", json_value_text(operator_kind_name(op->kind)));
     json_value_set(object, "family", family_or_null(op));
@@ -372,7 +377,7 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "device", json_value_size(op->device));
     set_shape(object, op);
     json_value_set(object, "calls", json_value_count_if(op->calls_known, op->calls));
-    json_value_set(object, "executions", json_value_count_if(op->of_call && op->timed, op->executions));
+    json_value_set(object, "executions", json_value_count_if(counted && op->timed, op->executions));
     json_value_set(object, "kernels", json_value_count_if(op->timed, op->kernels));
     json_value_set(object, "blocks", json_value_count_if(op->blocks, op->blocks));
     json_value_set(object, "bandwidth_fill", json_value_real(op->bandwidth_fill));
@@ -384,12 +389,10 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "flops", json_value_real(op->flops));
     json_value_set(object, "bytes", json_value_real(op->bytes));
     json_value_set(object, "intensity", json_value_real(roofline->intensity));
-    json_value_set(object, "intensity_kv", json_null());
     json_value_set(object, "ridge", json_value_real(roofline->ridge));
     json_value_set(object, "m_star", json_value_real(op->rows_at_ridge));
     json_value_set(object, "t_roof_ns", json_value_real(op->t_roof_ns));
     json_value_set(object, "bound", json_value_text(bound_name(roofline->bound)));
-    json_value_set(object, "bound_kv", json_null());
     json_value_set(object, "flags", flags_array(roofline->flags));
     json_value_set(object, "above_roof_reason", json_value_text(above_roof_name(roofline->above_roof)));
     json_value_set(object, "flops_per_second", rates ? json_value_real(roofline->flops_per_second) : json_null());
@@ -398,6 +401,7 @@ static json_t *operator_object(const struct operator_row *op, struct demangler *
     json_value_set(object, "shape_source", json_value_text(provenance_name(op->shape_source)));
     json_value_set(object, "phase_calls", weights_json_phase_calls(op));
     json_value_set(object, "gain_ns", json_value_real(op->gain_ns));
+    launch_json_set_operator(object, op);
     timing_json_set_operator(object, op);
     return object;
 }
@@ -427,6 +431,7 @@ static json_t *session_object(const struct session *session)
     json_value_set(object, "started_realtime_ns", json_value_size(info->started_realtime_ns));
     json_value_set(object, "ended_realtime_ns", json_value_size(info->ended_realtime_ns));
     json_value_set(object, "clocks_problem", json_value_text(info->clocks_problem));
+    json_value_set(object, "no_launch_reason", json_value_text(no_launch_name(no_launch_of(session))));
     json_value_set(object, "in_memory", in_memory_object(&session->in_memory));
     char *end = session_info_end_text(info);
     json_value_set(object, "target_pid", json_value_size(info->target_pid));

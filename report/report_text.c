@@ -18,6 +18,7 @@
 #include "report/format.h"
 #include "report/kept_text.h"
 #include "report/label.h"
+#include "report/launch_text.h"
 #include "report/lookalikes.h"
 #include "report/meanings.h"
 #include "report/model_books_text.h"
@@ -152,6 +153,7 @@ static void print_table(const struct column_source *source, const struct view *v
     if (rows.count && view->by == COLUMNS_OF_SHAPE) {
         FILE *text = wrapped_text_begin(&wrapped, view->width, FOOTER_INDENT, out);
         meanings_print(source->session, &rows, text);
+        launch_text_print_rows(view, &rows, text);
         lookalikes_print(source, &rows, text);
         wrapped_text_end(&wrapped);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/launch_format.h"
 #include "report/mangled_name.h"
 #include "report/safe_text.h"
 
@@ -424,6 +425,17 @@ static bool write_number(struct writer *writer, struct slice s)
     return true;
 }
 
+/* "(ggml_type)12" is q4_K; what is no such type stays an enumerator. */
+static bool write_ggml_type(struct writer *writer, struct slice s)
+{
+    static const char type[] = "(ggml_type)";
+    const char *format =
+        starts_with(s, type) ? launch_format_of_ggml(strtol(s.begin + sizeof type - 1, NULL, 10)) : NULL;
+    if (format)
+        fputs(format, writer->out);
+    return format;
+}
+
 /* "(cutlass::ComplexTransform)0": an enumerator. */
 static bool write_enumerator(struct writer *writer, struct slice s)
 {
@@ -452,7 +464,7 @@ static void write_argument(struct writer *writer, struct slice s)
 {
     if (starts_with(s, "&(") && ends_with(s, ")")) /* the address of a function */
         s = (struct slice){s.begin + 2, s.end - 1};
-    if (write_number(writer, s) || write_enumerator(writer, s))
+    if (write_number(writer, s) || write_ggml_type(writer, s) || write_enumerator(writer, s))
         return;
     if (find_parameters(s) < s.end)
         write_function(writer, s);

@@ -13,6 +13,7 @@ enum {
     WIDE_GAP = 2,   /* columns between cells */
     NARROW_GAP = 1, /* where the table would be too wide otherwise */
     SPARE_MOST = 9,
+    SPARE_BEFORE_CUT = 3,
     NARROW_WIDTH = 100, /* only terminals are that narrow */
     LEAST_NAME = 24,    /* columns for a name, however narrow the table may be */
 };
@@ -24,6 +25,7 @@ struct row {
     enum colour colour;
     char *cells[TEXT_TABLE_COLUMNS_MOST];
     char *name; /* recorded, or our text */
+    char *note; /* behind it; NULL: none */
 };
 
 struct text_table {
@@ -33,6 +35,7 @@ struct text_table {
     size_t gap;
     int left_out;      /* columns at least as spare as this are not shown */
     size_t least_name; /* what names take, shortened to LEAST_NAME; 0: there is none */
+    size_t note_width; /* of the longest note behind one */
     size_t name_width; /* of what is left for a name */
     struct row *rows;
     size_t row_count, row_capacity;
@@ -74,6 +77,11 @@ void text_table_add(struct text_table *table, const char *const *cells, enum col
 void text_table_add_named(struct text_table *table, const char *const *cells, const char *name, enum colour colour)
 {
     add(table, cells, ROW_NAMED, colour)->name = allocate_text(name);
+}
+
+void text_table_note(struct text_table *table, const char *note)
+{
+    table->rows[table->row_count - 1].note = allocate_text(note);
 }
 
 void text_table_add_text(struct text_table *table, const char *const *cells, const char *text)
@@ -130,6 +138,9 @@ static void find_least_name(struct text_table *table)
     for (size_t i = 0; i < count; i++)
         widen(&table->least_name, names[i]);
     row_names_free(names, count);
+    for (size_t i = 0; i < table->row_count; i++)
+        if (table->rows[i].note)
+            widen(&table->note_width, table->rows[i].note);
 }
 
 /* What loose cells take of the room for names, at most. */
@@ -152,19 +163,30 @@ static size_t loose_width(const struct text_table *table)
 /* Rows of cells and rows with a name, whichever need more. */
 static bool too_wide(const struct text_table *table, size_t width)
 {
-    size_t named = table->least_name ? width_of(table, false) + loose_width(table) + table->least_name : 0;
+    size_t named =
+        table->least_name ? width_of(table, false) + loose_width(table) + table->least_name + table->note_width : 0;
     return width_of(table, true) - table->gap > width || named > width;
+}
+
+static void cut_cells(struct text_table *table, size_t width)
+{
+    for (size_t c = 0; c < table->count; c++)
+        while (table->columns[c].least && table->widths[c] > table->columns[c].least && too_wide(table, width))
+            table->widths[c]--;
 }
 
 /* What can be worked out from the rest goes first; a row that wraps can't be read. */
 static void drop_spare(struct text_table *table, size_t width)
 {
-    for (int spare = 1; spare <= SPARE_MOST && too_wide(table, width); spare++)
+    for (int spare = 1; spare <= SPARE_MOST && too_wide(table, width); spare++) {
         for (size_t c = 0; c < table->count; c++)
             if (table->columns[c].spare == spare && table->widths[c]) {
                 table->widths[c] = 0;
                 table->left_out = spare;
             }
+        if (spare == SPARE_BEFORE_CUT)
+            cut_cells(table, width);
+    }
 }
 
 static void fit(struct text_table *table, size_t width)
@@ -174,7 +196,7 @@ static void fit(struct text_table *table, size_t width)
         table->gap = NARROW_GAP;
     if (table->may_drop || width < NARROW_WIDTH)
         drop_spare(table, width);
-    size_t taken = width_of(table, false) + loose_width(table);
+    size_t taken = width_of(table, false) + loose_width(table) + table->note_width;
     table->name_width = width > taken + LEAST_NAME ? width - taken : LEAST_NAME;
 }
 
@@ -209,11 +231,16 @@ static void print_row(struct text_table *table, const struct row *row, const cha
 {
     size_t pending = 0;
     for (size_t c = 0; c < table->count; c++)
+        if (table->columns[c].least && row->kind == ROW_CELLS && row->cells[c])
+            safe_text_cut_middle(row->cells[c], table->widths[c]);
+    for (size_t c = 0; c < table->count; c++)
         if (table->widths[c] && row->cells[c])
             put(table, row->cells[c], table->widths[c], table->columns[c].left,
                 table->columns[c].coloured ? row->colour : COLOUR_NONE, &pending);
     if (name)
         put(table, name, 0, true, COLOUR_NONE, &pending);
+    if (row->note)
+        fputs(row->note, table->out);
     fputc('\n', table->out);
 }
 
@@ -254,6 +281,7 @@ void text_table_close(struct text_table *table, size_t width, bool colours, FILE
         for (size_t c = 0; c < table->count; c++)
             free(table->rows[i].cells[c]);
         free(table->rows[i].name);
+        free(table->rows[i].note);
     }
     free(table->rows);
     free(table);

@@ -19,6 +19,7 @@ struct text_column {
     bool loose;    /* before a name it takes what room it needs, and widens no column */
     bool coloured; /* in the colour of its row */
     int spare;     /* left out where a narrow terminal lacks the room, 1 first; 0: never */
+    size_t least;  /* its cells may be cut to so many columns where the spare ones to 3 were not enough; 0: never */
 };
 
 struct text_table;
@@ -30,6 +31,9 @@ void text_table_add(struct text_table *table, const char *const *cells, enum col
 
 /* The cells before the named ones, and the name of a kernel as it was recorded (NULL: not known). */
 void text_table_add_named(struct text_table *table, const char *const *cells, const char *name, enum colour colour);
+
+/* Behind the name of the row that was added last; NULL: nothing. */
+void text_table_note(struct text_table *table, const char *note);
 
 /* The same with a text of ours for a name. */
 void text_table_add_text(struct text_table *table, const char *const *cells, const char *text);

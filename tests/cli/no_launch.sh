@@ -86,10 +86,11 @@ int main(int count, char **words)
     int (*devices)(int *) = (int (*)(int *))dlsym(runtime, "cudaGetDeviceCount"), found = 0;
     int (*get)(void **, size_t) = (int (*)(void **, size_t))dlsym(runtime, "cudaMalloc");
     int (*fill)(void *, int, size_t) = (int (*)(void *, int, size_t))dlsym(runtime, "cudaMemset");
+    int (*wait)(void) = (int (*)(void))dlsym(runtime, "cudaDeviceSynchronize");
     (void)words;
     if (devices(&found) || found != 1 || get(&memory, 64))
         return 8;
-    return count > 1 ? fill(memory, 0, 64) : 0;
+    return count > 1 ? fill(memory, 0, 64) || wait() : 0;
 }
 END
   "$CC" -o copies copies.c -ldl
