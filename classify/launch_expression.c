@@ -18,7 +18,8 @@
 struct parser {
     const char *at;
     const struct launch_scope *scope;
-    struct launch_expression *expression;
+    struct launch_node nodes[LAUNCH_EXPRESSION_NODES_MOST];
+    size_t count;
     char *error;
     int depth;
     bool failed;
@@ -40,18 +41,17 @@ static int fail(struct parser *p, const char *format, ...)
 
 static int add(struct parser *p, struct launch_node node)
 {
-    struct launch_expression *e = p->expression;
-    if (p->failed || e->count == LAUNCH_EXPRESSION_NODES_MOST) {
+    if (p->failed || p->count == LAUNCH_EXPRESSION_NODES_MOST) {
         free(node.text);
         return fail(p, "it is too long");
     }
-    e->nodes[e->count] = node;
-    return (int)e->count++;
+    p->nodes[p->count] = node;
+    return (int)p->count++;
 }
 
 static bool is_text(const struct parser *p, int node)
 {
-    return !p->failed && p->expression->nodes[node].is_text;
+    return !p->failed && p->nodes[node].is_text;
 }
 
 static int want_number(struct parser *p, int node, const char *what)
@@ -477,27 +477,37 @@ static int expression(struct parser *p)
 
 /* ---- the whole ---- */
 
-static struct launch_expression *shrink(struct launch_expression *e)
+/* Its texts go over to it. */
+static struct launch_expression *take_nodes(const struct parser *p, int root)
 {
-    struct launch_expression *smaller = realloc(e, sizeof *e + e->count * sizeof e->nodes[0]);
-    return smaller ? smaller : e;
+    struct launch_expression *e = allocate(1, sizeof *e + p->count * sizeof e->nodes[0]);
+    memcpy(e->nodes, p->nodes, p->count * sizeof e->nodes[0]);
+    e->count = p->count;
+    e->root = root;
+    return e;
 }
 
 struct launch_expression *launch_expression_compile(const char *text, const struct launch_scope *scope, bool wants_text,
                                                     char error[LAUNCH_EXPRESSION_ERROR_BYTES])
 {
-    struct launch_expression *e = allocate(1, sizeof *e + LAUNCH_EXPRESSION_NODES_MOST * sizeof e->nodes[0]);
-    struct parser p = {.at = text, .scope = scope, .expression = e, .error = error};
-    e->root = expression(&p);
+    struct parser p; /* its nodes are set as they come */
+    p.at = text;
+    p.scope = scope;
+    p.count = 0;
+    p.error = error;
+    p.depth = 0;
+    p.failed = false;
+    int root = expression(&p);
     skip_space(&p);
     if (*p.at)
         fail(&p, "'%.20s' is not expected", p.at);
-    if (!p.failed && is_text(&p, e->root) != wants_text)
+    if (!p.failed && is_text(&p, root) != wants_text)
         fail(&p,
              wants_text ? "it gives a number where a text is expected" : "it gives a text where a number is expected");
     if (!p.failed)
-        return shrink(e);
-    launch_expression_free(e);
+        return take_nodes(&p, root);
+    for (size_t i = 0; i < p.count; i++)
+        free(p.nodes[i].text);
     return NULL;
 }
 
