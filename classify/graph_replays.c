@@ -130,16 +130,18 @@ struct graph_past graph_replays_past_of(const struct graph_replays *replays, con
                                .use = named.use,
                                .from = node->launches,
                                .launches = launches,
+                               .leading = node->leads,
                                .executions = node->leads ? launches : 0,
                                .captured = node->captured,
                                .first_call = call,
-                               .last_call = call};
+                               .last_call = call,
+                               .realtime_ns = node->realtime_ns};
 }
 
 static void note_past(struct graph_replays *replays, const struct graph_node *node, uint64_t until)
 {
     const struct graph_past more = graph_replays_past_of(replays, node, until);
-    const uint64_t place[] = {more.graph, more.from, more.use.of};
+    const uint64_t place[] = {more.graph, more.from, more.launches, more.use.of};
     const uint64_t key = trace_hash(place, (uint32_t)sizeof place);
     if (replays->past_count >= GRAPH_PAST_MOST &&
         index_map_find(&replays->past_map, key, more.use.id) == INDEX_MAP_NONE)
@@ -155,8 +157,7 @@ static void note_past(struct graph_replays *replays, const struct graph_node *no
     struct graph_past *past = &replays->past[*index];
     sum_add(&past->executions, more.executions);
     sum_add(&past->captured, more.captured);
-    if (more.launches > past->launches)
-        past->launches = more.launches;
+    past->leading += more.leading;
     if (more.first_call && (!past->first_call || more.first_call < past->first_call))
         past->first_call = more.first_call;
     if (more.last_call > past->last_call)

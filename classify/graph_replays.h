@@ -31,15 +31,17 @@ struct graph_node {
     bool captured;     /* it is the first to tell that its call was captured */
 };
 
-/* What nodes of one use that were made at the same launch of a graph executed. */
+/* What nodes of one use that held for the same launches of a graph executed. */
 struct graph_past {
     uint32_t graph; /* index */
     struct graph_use use;
     uint64_t from;                  /* launches of the graph before they held */
     uint64_t launches;              /* for which they held */
+    uint64_t leading;               /* how many of them count their call's executions */
     uint64_t executions;            /* of the use: launches, for each that counts */
     uint64_t captured;              /* of their calls, those that no other node told of before */
     uint64_t first_call, last_call; /* ids of their calls, without copies; 0: none is known */
+    uint64_t realtime_ns;           /* of the first of their records; 0: not known */
 };
 
 struct graph_replay {

@@ -114,12 +114,24 @@ static void finish(struct phase_sum *sum, double gpu_time_ns, double rows)
         sum->time_ns = sum->gpu_time_ns = NAN;
 }
 
-/* Replays of graphs go where the captured calls went: an operator's sums are split by its calls. Which of them were captured,
- * and so replayed, is not known: where they are of several phases, neither is how its time is split. */
-static bool is_split(const struct operator_row *op)
+static uint64_t in_phases(const struct operator_row *op)
 {
+    return op->phase_calls[PHASE_UNKNOWN] + op->phase_calls[PHASE_PREFILL] + op->phase_calls[PHASE_DECODE];
+}
+
+/* How much of an operator's sums is of PHASE. Where the phases of replays are not known, they go where the captured calls
+ * went: which of the calls were captured is not known then, so where these are of several phases, neither is how its time
+ * is split. */
+static double part_of(const struct operator_row *op, enum phase phase)
+{
+    const uint64_t executions = operator_row_executions(op), phases = in_phases(op);
+    const uint64_t all = executions > phases ? executions : phases;
     const bool replayed = (op->of_call ? op->executions : op->kernels) > op->calls;
-    return !replayed || !op->phase_calls[PHASE_PREFILL] || !op->phase_calls[PHASE_DECODE];
+    if (op->replays_phased || phases > op->calls)
+        return all ? (double)op->phase_calls[phase] / (double)all : 0;
+    if (!op->calls || (replayed && op->phase_calls[PHASE_PREFILL] && op->phase_calls[PHASE_DECODE]))
+        return 0;
+    return (double)op->phase_calls[phase] / (double)op->calls;
 }
 
 void phases_find(struct session *session)
@@ -134,7 +146,7 @@ void phases_find(struct session *session)
         const struct operator_row *op = &session->operators[i];
         double left = 1;
         for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
-            double part = op->calls && is_split(op) ? (double)op->phase_calls[p] / (double)op->calls : 0;
+            double part = part_of(op, p);
             add_operator(&session->phases[p], op, part);
             left -= part;
         }

@@ -155,7 +155,10 @@ struct operator_row {
     struct operator_helper *helpers; /* KERNELS and TIME_NS hold them too; EXECUTIONS and CALLS don't */
     size_t helper_count;
     size_t merged_at;                  /* its place before the rows were sorted */
-    uint64_t phase_calls[PHASE_COUNT]; /* calls by the phase of their step; their sum may be less than calls */
+    /* Executions by the phase of their step, replays of graphs as well where it is known what they replayed (classify/
+     * replay_phases.h); then captured calls are not in it. The sum may be less than all. */
+    uint64_t phase_calls[PHASE_COUNT];
+    bool replays_phased; /* they are, of all processes that launched graphs */
     double gain_ns; /* what would be saved at the roof, at most the device's busy time; NAN: not known */
 };
 

@@ -13,6 +13,7 @@
 #include "classify/allocate.h"
 #include "classify/join_timing.h"
 #include "classify/regular_file.h"
+#include "classify/replay_phases.h"
 #include "classify/session_process.h"
 #include "classify/trace_parts.h"
 #include "trace/losses.h"
@@ -100,6 +101,7 @@ static void read_trace(struct session_merge *merge, const char *path, const char
     }
     operator_join_end(&join);
     join_timing_end(&join);
+    replay_phases_apply(&join);
     if (!refuse_known(merge, path, id)) {
         struct session_process *process = session_process_add(session, file);
         const struct session_info *info = &session->info;

@@ -10,6 +10,7 @@
 #include "classify/allocate.h"
 #include "classify/kernel_families.h"
 #include "classify/launch_operators.h"
+#include "classify/phase_shares.h"
 
 /* ---- devices: several processes may see one, under different numbers ---- */
 
@@ -188,14 +189,6 @@ struct operator_row *session_merge_operator_of_use(struct session_merge *merge, 
     return &merge->session->operators[index];
 }
 
-/* PART of ALL calls are in this row: so much of what is known of their phases. */
-static void add_calls(struct operator_row *op, uint64_t part, uint64_t all, const uint64_t phases[PHASE_COUNT])
-{
-    op->calls += part;
-    for (int p = 0; p < PHASE_COUNT; p++)
-        op->phase_calls[p] += part == all ? phases[p] : (uint64_t)((double)phases[p] * ((double)part / (double)all));
-}
-
 static uint64_t whole(double number)
 {
     return number > 0 ? number < 9e18 ? (uint64_t)(number + 0.5) : INT64_MAX : 0;
@@ -331,7 +324,6 @@ static void merge_calls(struct session_merge *merge, struct operator_join *join,
     int only = session_merge_only_device(join, device_of);
     for (size_t i = 0; i < join->signature_count; i++) {
         const struct joined_signature *signature = &join->signatures[i];
-        const uint64_t *phases = step_counts_of(&join->sequence.steps, (uint32_t)i, false);
         uint64_t left = signature->calls;
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
             const struct joined_kernels *row = row_on(join, (struct graph_use){USE_CALL, signature->id}, d);
@@ -341,13 +333,13 @@ static void merge_calls(struct session_merge *merge, struct operator_join *join,
             bool estimated = sampled->rows && sampled->rows[index].estimated;
             uint64_t here = estimated ? whole(sampled->rows[index].time.covered) : join->rows[index].executions;
             struct operator_row *op = operator_of_call(merge, join, signature, device_of[d]);
-            add_calls(op, here < left ? here : left, signature->calls, phases);
+            op->calls += here < left ? here : left;
             left -= here < left ? here : left;
         }
         if (!left)
             continue; /* failed calls have no row: merge_failures() counts them */
         struct operator_row *op = operator_of_call(merge, join, signature, only);
-        add_calls(op, left, signature->calls, phases);
+        op->calls += left;
         op->timed |= timed;
     }
 }
@@ -366,9 +358,7 @@ static void merge_launches(struct session_merge *merge, struct operator_join *jo
     int only = session_merge_only_device(join, device_of);
     for (size_t i = 0; i < join->launch_share_count; i++) {
         const struct launch_share *share = &join->launch_shares[i];
-        const uint64_t *phases = step_counts_of(&join->sequence.steps, share->row, true);
         const struct graph_use use = launch_share_use(join, share);
-        const uint64_t all = join->launches[share->row].launches;
         uint64_t left = launch_operators_uncharged_launches(join, use, share->launches);
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
             const struct joined_kernels *row = row_on(join, use, d);
@@ -377,31 +367,35 @@ static void merge_launches(struct session_merge *merge, struct operator_join *jo
             uint64_t here = place_launches(&join->rows[row - join->rows], left);
             struct operator_row *op = session_merge_operator_of_use(merge, join, use, share->name_id, device_of[d]);
             op->calls_known = true;
-            add_calls(op, here, all, phases);
+            op->calls += here;
             left -= here;
         }
         if (!left)
             continue;
         struct operator_row *op = session_merge_operator_of_use(merge, join, use, share->name_id, only);
         op->calls_known = true;
-        add_calls(op, left, all, phases);
+        op->calls += left;
         op->timed |= timed;
     }
 }
 
 static void add_executions(struct session_merge *merge, struct operator_join *join, struct graph_use use, int device,
-                           uint64_t executions)
+                           uint64_t executions, struct phase_share *phases)
 {
     struct operator_row *op =
         executions ? session_merge_operator_of_use(merge, join, use, use.of == USE_NAME ? use.id : 0, device) : NULL;
-    if (op)
-        sum_add(&op->evidence.executions_all, executions);
+    if (!op)
+        return;
+    sum_add(&op->evidence.executions_all, executions);
+    phase_share_take(phases, executions, op->phase_calls);
+    op->replays_phased |= join->sequence.steps.replays_counted;
 }
 
 /* Executions of one thing, timed or not: those that were timed where they were, or all in that proportion where those are a
  * sample; the rest as calls. */
 static void place_executions(struct session_merge *merge, struct operator_join *join, const int *device_of,
-                             const struct execution_count *count, const struct sampled_rows *sampled)
+                             const struct execution_count *count, const struct sampled_rows *sampled,
+                             struct phase_share *phases)
 {
     const uint64_t executions = launch_operators_uncharged(join, count->use, count->executions);
     uint64_t timed = 0, left = executions;
@@ -417,10 +411,10 @@ static void place_executions(struct session_merge *merge, struct operator_join *
         const double share = timed ? (double)timed_of(row) / (double)timed : 0;
         const uint64_t wanted = estimated ? whole((double)executions * share) : timed_of(row);
         const uint64_t placed = wanted < left ? wanted : left;
-        add_executions(merge, join, count->use, device_of[d], placed);
+        add_executions(merge, join, count->use, device_of[d], placed, phases);
         left -= placed;
     }
-    add_executions(merge, join, count->use, session_merge_only_device(join, device_of), left);
+    add_executions(merge, join, count->use, session_merge_only_device(join, device_of), left, phases);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -491,8 +485,10 @@ void session_merge_add(struct session_merge *merge, struct operator_join *join, 
     merge_kernels(merge, join, device_of, &sampled);
     merge_calls(merge, join, device_of, timed, &sampled);
     merge_launches(merge, join, device_of, timed);
+    struct phase_share *phases = phase_shares_of(join, &book);
     for (size_t i = 0; i < book.count; i++)
-        place_executions(merge, join, device_of, &book.counts[i], &sampled);
+        place_executions(merge, join, device_of, &book.counts[i], &sampled, &phases[i]);
+    free(phases);
     launch_operators_share_helpers(merge, join, device_of, &book, &sampled);
     launch_operators_cover(merge->session, join, &book, &sampled);
     graph_shares_add(merge, join, device_of, &sampled);

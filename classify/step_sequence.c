@@ -80,6 +80,13 @@ void step_counts_add(struct step_counts *counts, uint32_t number, bool launch, c
         sum_add(&counts->calls[at][p], phases[p]);
 }
 
+void step_counts_set(struct step_counts *counts, uint32_t number, bool launch, const uint64_t phases[PHASE_COUNT])
+{
+    uint32_t at = step_call_number(number, launch);
+    make_room(counts, at);
+    memcpy(counts->calls[at], phases, sizeof counts->calls[at]);
+}
+
 void step_counts_free(struct step_counts *counts)
 {
     free(counts->calls);

@@ -38,6 +38,7 @@ struct step_counts {
     double rows[PHASE_COUNT]; /* sum over those steps of step_rows() */
     uint64_t held;            /* calls in steps that are going on or waiting */
     uint64_t dropped;         /* calls of steps beyond the bounds */
+    bool replays_counted;     /* replay_phases_apply() has, in CALLS, STEPS and ROWS */
     struct step_span *spans;  /* beyond STEP_SPANS_MOST steps are in none */
     size_t span_count, span_capacity;
 };
@@ -51,6 +52,7 @@ static inline uint32_t step_call_number(uint32_t number, bool launch)
 const uint64_t *step_counts_of(const struct step_counts *counts, uint32_t number, bool launch);
 /* Calls whose phases somebody else has counted. */
 void step_counts_add(struct step_counts *counts, uint32_t number, bool launch, const uint64_t phases[PHASE_COUNT]);
+void step_counts_set(struct step_counts *counts, uint32_t number, bool launch, const uint64_t phases[PHASE_COUNT]);
 void step_counts_free(struct step_counts *counts);
 
 /* One product with a weight. */

@@ -112,8 +112,12 @@ static void print_phase(enum phase phase, const struct phase_sum *sum, FILE *out
         fprintf(out, ", %s %% of GPU time", format_share(share, sum->gpu_share));
 }
 
-static bool any_replays(const struct session *session)
+/* Of which step they were is not known: the trace holds sums, or nothing of what was captured. */
+static bool any_replays_apart(const struct session *session)
 {
+    for (size_t i = 0; i < session->operator_count; i++)
+        if (session->operators[i].replays_phased)
+            return false;
     for (size_t i = 0; i < session->process_count; i++)
         if (session->processes[i].replays.launches || session->processes[i].replays.runs)
             return true;
@@ -137,7 +141,7 @@ static void print_phases(const struct session *session, FILE *out)
         print_phase((enum phase)phase, sum, out);
         steps += sum->steps;
     }
-    if (steps && any_replays(session))
+    if (steps && any_replays_apart(session))
         fputs("; steps as called, without their replays by graphs", out);
     fputc('\n', out);
 }
