@@ -155,7 +155,8 @@ int work_run(const struct simgpu_work *work, const struct work_place *place);
 /* A launch of the executable GRAPH_ID as a whole, for the observer. Lock held. */
 void work_tell_graph(const struct simgpu_stream *stream, uint32_t graph_id, uint64_t start_ns, uint64_t end_ns);
 uint64_t work_duration(const struct simgpu_work *work);
-/* When it runs that could from READY_NS on; KERNEL_BEFORE_NS: start of the kernel that it waits for, 0 if it is for none. */
+/* When it runs that could from READY_NS on; KERNEL_BEFORE_NS: of the kernel that it waits for the start, or when it was
+ * asked for if that is later; 0: it waits for none. */
 void work_span(const struct simgpu_work *work, uint64_t kernel_before_ns, uint64_t ready_ns, uint64_t *start_ns,
                uint64_t *end_ns);
 int work_copy(struct simgpu_work *to, const struct simgpu_work *from); /* owns what it points to */

@@ -206,10 +206,8 @@ void work_span(const struct simgpu_work *work, uint64_t kernel_before_ns, uint64
     uint64_t overlap = simgpu_device()->programmatic_overlap_ns;
     bool early = work->type == SIMGPU_WORK_KERNEL && work->kernel.programmatic && kernel_before_ns && overlap;
     *start_ns = ready_ns;
-    if (early) {
-        uint64_t least = kernel_before_ns > timeline_now() ? kernel_before_ns : timeline_now();
-        *start_ns = ready_ns > overlap && ready_ns - overlap > least ? ready_ns - overlap : least;
-    }
+    if (early)
+        *start_ns = ready_ns - kernel_before_ns > overlap ? ready_ns - overlap : kernel_before_ns;
     *end_ns = *start_ns + work_duration(work);
     if (*end_ns < ready_ns)
         *end_ns = ready_ns; /* it waits for what it depends on */
@@ -434,8 +432,11 @@ int simgpu_enqueue(struct simgpu_stream *stream, const struct simgpu_work *asked
         result = capture_add(stream, &work, NULL);
     } else if (!result && !(result = capture_implicit(stream, true))) {
         struct work_place place = {.stream = stream};
-        uint64_t ready = timeline_ready(stream);
-        work_span(&work, ready == stream->tail_ns ? stream->tail_kernel_ns : 0, ready, &place.start_ns, &place.end_ns);
+        uint64_t ready = timeline_ready(stream), before = ready == stream->tail_ns ? stream->tail_kernel_ns : 0;
+        uint64_t now = timeline_now();
+        if (before && before < now) /* not before it is asked for */
+            before = now < ready ? now : ready;
+        work_span(&work, before, ready, &place.start_ns, &place.end_ns);
         timeline_occupy(stream, place.end_ns);
         stream->tail_kernel_ns = work.type == SIMGPU_WORK_KERNEL ? place.start_ns : 0;
         account(&work, &place);

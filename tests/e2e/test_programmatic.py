@@ -7,7 +7,6 @@ from recording import Case, main, plain, program, read_lines
 
 COUNT, REPLAYS = 40, 30
 KERNEL_NS, OVERLAP_NS = 1_000_000, 700_000  # long, so that launching takes no part in it
-KEYS = [f"other_kernel_ns={KERNEL_NS}", f"programmatic_overlap_ns={OVERLAP_NS}"]
 
 
 def union_ns(kernels):
@@ -27,15 +26,16 @@ def as_launched(line):
 
 
 class Programmatic(Case):
-    def check(self, mode, kernels_wanted, chained_wanted):
-        session = self.recorded([program("programmatic"), mode, str(COUNT), str(REPLAYS)], sim_options=KEYS)
+    def check(self, mode, kernels_wanted, chained_wanted, kernel_ns=KERNEL_NS, overlap_ns=OVERLAP_NS):
+        keys = [f"other_kernel_ns={kernel_ns}", f"programmatic_overlap_ns={overlap_ns}"]
+        session = self.recorded([program("programmatic"), mode, str(COUNT), str(REPLAYS)], sim_options=keys)
         self.assertEqual(session.run.out, "launched as described\n")
         kernels = session.ledger("kernel")
         chained = [line for line in kernels if line.get("programmatic")]
         self.assertEqual((len(kernels), len(chained)), (kernels_wanted, chained_wanted))
         self.assertEqual({line["name"] for line in chained}, {"_Z7chainedv"})
         total, busy = sum(line["end"] - line["start"] for line in kernels), union_ns(kernels)
-        self.assertEqual(total, kernels_wanted * KERNEL_NS)
+        self.assertEqual(total, kernels_wanted * kernel_ns)
         self.assertLess(busy, total)
         report = session.report
         coverage, device = report["coverage"], report["devices"][0]
@@ -43,7 +43,7 @@ class Programmatic(Case):
         self.assertEqual((device["gpu_busy_ns"], device["kernel_ns"], device["time"]["compute_ns"]), (busy, total, busy))
         self.assertEqual(device["gpu_busy_ns"] + device["idle_ns"], device["span_ns"])
         rows = {row["name"]: row for row in report["operators"]}
-        self.assertEqual(rows["_Z7chainedv"]["time_ns"], chained_wanted * KERNEL_NS)
+        self.assertEqual(rows["_Z7chainedv"]["time_ns"], chained_wanted * kernel_ns)
         self.assertAlmostEqual(sum(row["share"] for row in rows.values()), 1)
         self.assertEqual(rows["_Z7chainedv"]["calls"], COUNT)
         self.assertEqual(rows["_Z7chainedv"]["kernels"], chained_wanted)
@@ -58,9 +58,10 @@ class Programmatic(Case):
 
     def test_replays(self):
         """In a graph each kernel's start follows from the one before it: the device's time is known beforehand."""
-        _, kernels, busy = self.check("graph", REPLAYS * (COUNT + 2), REPLAYS * COUNT)
-        self.assertEqual(busy, REPLAYS * (2 * KERNEL_NS + COUNT * (KERNEL_NS - OVERLAP_NS)))
-        self.assertTrue(all(line["graph"] for line in kernels))
+        for kernel_ns, overlap_ns in ((KERNEL_NS, OVERLAP_NS), (2000, 700)):
+            _, kernels, busy = self.check("graph", REPLAYS * (COUNT + 2), REPLAYS * COUNT, kernel_ns, overlap_ns)
+            self.assertEqual(busy, REPLAYS * (2 * kernel_ns + COUNT * (kernel_ns - overlap_ns)))
+            self.assertTrue(all(line["graph"] for line in kernels))
 
     def test_no_overlap(self):
         """Allowed, but one ran after the other, as on GPUs before compute capability 9.0."""
