@@ -34,19 +34,23 @@ static bool info_section(const struct bytes *file, const char *kernel, struct by
         header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum ||
         !part_of(file, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr)))
         return false;
-    const Elf64_Shdr *sections = (const Elf64_Shdr *)(file->at + header.e_shoff);
-    const Elf64_Shdr *names = &sections[header.e_shstrndx];
-    if (!part_of(file, names->sh_offset, names->sh_size))
+    const unsigned char *sections = file->at + header.e_shoff; /* a container may put a cubin anywhere */
+    Elf64_Shdr names, section;
+    memcpy(&names, sections + header.e_shstrndx * sizeof names, sizeof names);
+    if (!part_of(file, names.sh_offset, names.sh_size))
         return false;
     size_t prefix = sizeof INFO_PREFIX - 1, length = strlen(kernel) + 1;
     for (unsigned i = 0; i < header.e_shnum; i++) {
-        const Elf64_Shdr *section = &sections[i];
-        const unsigned char *name = file->at + names->sh_offset + section->sh_name;
-        if (section->sh_name > names->sh_size || names->sh_size - section->sh_name < prefix + length ||
-            memcmp(name, INFO_PREFIX, prefix) != 0 || memcmp(name + prefix, kernel, length) != 0)
+        memcpy(&section, sections + i * sizeof section, sizeof section);
+        if (section.sh_name > names.sh_size || names.sh_size - section.sh_name < prefix + length)
             continue;
-        *found = (struct bytes){file->at + section->sh_offset, section->sh_size};
-        return part_of(file, section->sh_offset, section->sh_size);
+        const unsigned char *name = file->at + names.sh_offset + section.sh_name;
+        if (memcmp(name, INFO_PREFIX, prefix) != 0 || memcmp(name + prefix, kernel, length) != 0)
+            continue;
+        if (!part_of(file, section.sh_offset, section.sh_size))
+            return false;
+        *found = (struct bytes){file->at + section.sh_offset, section.sh_size};
+        return true;
     }
     return false;
 }

@@ -30,6 +30,11 @@ TYPES = ("f32", "f16", "bf16", "q8_0", "q4_0", "q4_K", "q5_K", "q6_K")
 # A device of each compute capability that llama.cpp chooses kernels by: 7.5, 8.6, 8.9, 9.0, 12.0.
 DEVICES = ("t4", "rtx3090", "rtx4090", "h100-sxm", "rtx5090")
 
+# Structs that kernels of llama.cpp@0c1e57098 take by value (common.cuh, softmax.cu, rope.cu, topk-moe.cu): a build without
+# device code has no cubin that would tell the simulator their sizes.
+STRUCTS = ("ggml_cuda_mm_fusion_args_device:48:8,soft_max_params:128:8,rope_corr_dims:8:4,mrope_sections:16:4,"
+           "topk_moe_config:4:1")
+
 
 def skip(reason):
     print(f"skipped: {reason}", file=sys.stderr)
@@ -124,6 +129,7 @@ def model(kind="q4_K", **options):
 class Case(recording.Case):
     def run_model(self, model, *options, device="h100-sxm", environment=None, **record):
         """A session of the driver on MODEL; `driven` is what it says it did."""
+        environment = {"SIMGPU_STRUCT_SIZES": STRUCTS, **(environment or {})}
         session = self.recorded([*driver(), str(model.path), *options], device=device, environment=environment, **record)
         session.driven = json.loads(session.run.out)
         return session

@@ -61,6 +61,11 @@ class Runs(harness.Case):
         _, ran = self.check_devices("tensor")
         self.assertEqual(ran[0], ran[1])
 
+    def test_every_symbol(self):
+        """Bound at once, as a program linked with `-z now` is: a missing one would leave the model on the CPU."""
+        session = self.check(harness.model("q4_K"), environment={"LD_BIND_NOW": "1"})
+        self.assertEqual(session.driven["devices"], ["CUDA0", "CPU"])
+
     def test_nothing_on_the_gpu(self):
         session = self.run_model(harness.model("q4_K"), "--gpu-layers", "0")
         self.assertEqual(session.ledger("kernel"), [])
