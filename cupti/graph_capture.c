@@ -291,7 +291,7 @@ static void note_made(struct kernel_timing_context *context, const struct call_b
     struct noting noting = {.call_id = context->call_id, .graph_id = graph_ids_graph_seen(f.graph)};
     if (!noting.graph_id) {
         refuse();
-    } else if (owner == TRACE_OWNER_LAUNCH) {
+    } else if (trace_owner_is_launch(owner)) {
         noting.name_id = name_of(context);
         if (f.count == 1)
             note_node(&noting, f.nodes[0]);

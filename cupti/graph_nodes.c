@@ -279,7 +279,7 @@ static bool remember(struct node_entry *entry, uint32_t correlation_id)
 static bool owners_differ(const struct node_owner *a, const struct node_owner *b)
 {
     return a->owner != b->owner || a->owner_id != b->owner_id || a->name_id != b->name_id ||
-           (a->owner != TRACE_OWNER_CALL && a->owner != TRACE_OWNER_LAUNCH && a->call_id != b->call_id);
+           (a->owner != TRACE_OWNER_CALL && !trace_owner_is_launch(a->owner) && a->call_id != b->call_id);
 }
 
 /* A locked entry that was there already: a node whose id came back, or that is told of twice. */
@@ -344,7 +344,7 @@ void graph_nodes_copy(uint64_t node_id, uint64_t copy_id, enum graph_nodes_copy_
                       const struct graph_node_maker *maker)
 {
     struct node_owner owner = owner_now(node_id);
-    if (in == GRAPH_NODES_IN_GRAPH && (owner.owner == TRACE_OWNER_CALL || owner.owner == TRACE_OWNER_LAUNCH))
+    if (in == GRAPH_NODES_IN_GRAPH && (owner.owner == TRACE_OWNER_CALL || trace_owner_is_launch(owner.owner)))
         owner.call_id = trace_call_in_copy(owner.call_id, (uint32_t)(copy_id >> 32));
     if (owner.owner == OWNER_UNKNOWN && maker->call_id)
         owner = owner_to_come(maker);
@@ -570,7 +570,7 @@ static enum launch_join_result result_of(const struct node_owner *owner, uint64_
     *found = (struct launch_owner){.call_id = owner->call_id, .owner = TRACE_OWNER_NONE};
     if (owner->owner == OWNER_PENDING)
         return LAUNCH_JOIN_PENDING;
-    if (owner->owner != TRACE_OWNER_CALL && owner->owner != TRACE_OWNER_LAUNCH)
+    if (owner->owner != TRACE_OWNER_CALL && !trace_owner_is_launch(owner->owner))
         return LAUNCH_JOIN_NONE;
     found->owner_id = owner->owner_id;
     found->owner = (enum trace_owner)owner->owner;

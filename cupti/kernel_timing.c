@@ -139,7 +139,7 @@ static void publish(struct kernel_timing_context *context, enum trace_owner owne
 /* Of a launch the wrapper may know the name where CUPTI does not tell it. */
 static void publish_nodes(struct kernel_timing_context *context, enum trace_owner owner, uint64_t owner_id)
 {
-    bool named = owner == TRACE_OWNER_LAUNCH && context->launched;
+    bool named = trace_owner_is_launch(owner) && context->launched;
     struct trace_thread *thread = named ? trace_thread_now() : NULL;
     uint64_t name_id = thread ? trace_name_intern(thread, context->launched) : 0;
     graph_nodes_publish(context->last_node, context->call_id, owner, owner_id, name_id);

@@ -92,8 +92,8 @@ static inline void kernel_timing_call_begin(struct kernel_timing_context *contex
         kernel_timing_external_push(context, call_id);
 }
 
-/* OWNER_ID: the id of the SIGNATURE (TRACE_OWNER_CALL) or LAUNCH_SHAPE (TRACE_OWNER_LAUNCH). TRACE_OWNER_NONE, 0: the call
- * failed, what it launched all the same belongs to nobody. */
+/* OWNER_ID: the id of the SIGNATURE (TRACE_OWNER_CALL) or LAUNCH_SHAPE (TRACE_OWNER_LAUNCH, _LAUNCH_VALUES). TRACE_OWNER_NONE, 0: the
+ * call failed, what it launched all the same belongs to nobody. */
 static inline void kernel_timing_call_end(struct kernel_timing_context *context, enum trace_owner owner,
                                           uint64_t owner_id)
 {

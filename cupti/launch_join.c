@@ -108,7 +108,7 @@ static enum launch_join_result result_of(struct entry_content c, struct launch_o
     *found = (struct launch_owner){.call_id = c.call_id, .owner = TRACE_OWNER_NONE};
     if (owner == OWNER_PENDING)
         return LAUNCH_JOIN_PENDING;
-    if (owner != TRACE_OWNER_CALL && owner != TRACE_OWNER_LAUNCH)
+    if (owner != TRACE_OWNER_CALL && !trace_owner_is_launch(owner))
         return LAUNCH_JOIN_NONE;
     found->owner_id = c.owner_id;
     found->owner = (enum trace_owner)owner;

@@ -59,12 +59,19 @@ struct launch_memo {
     uint64_t place; /* of the launch shape */
 };
 
-enum { CALL_MEMOS = 128, LT_MEMOS = 512, LAUNCH_MEMOS = 256 }; /* the first and the last in sets of two */
+/* Of a launch whose parameters' values are kept: by the hash of these and of all of its shape. */
+struct values_memo {
+    uint64_t hash; /* 0: none */
+    uint64_t place;
+};
+
+enum { CALL_MEMOS = 128, LT_MEMOS = 512, LAUNCH_MEMOS = 256, VALUES_MEMOS = 512 }; /* all but LT in sets of two */
 
 struct call_memory {
     struct call_memo call[CALL_MEMOS];
     struct launch_memo launch[LAUNCH_MEMOS];
     struct lt_memo lt[LT_MEMOS];
+    struct values_memo values[VALUES_MEMOS];
 };
 
 _Static_assert(offsetof(struct call_shape, batch_stride) == CALL_MEMO_VECTOR_BYTES, "call_memo_is()");
@@ -131,9 +138,10 @@ static inline __attribute__((always_inline)) bool launch_memo_is(const struct la
                                                                  const struct launch_shape *shape)
 {
     const struct launch_shape *there = &memo->shape;
-    return !(((uintptr_t)there->kernel ^ (uintptr_t)shape->kernel) | (there->entry_shared ^ shape->entry_shared) |
-             (there->grid_xy ^ shape->grid_xy) | (there->block_xy ^ shape->block_xy) |
-             (there->grid_z_block_z ^ shape->grid_z_block_z) | (there->names ^ shape->names));
+    return __builtin_expect(there->kernel == shape->kernel, 1) &&
+           !((there->entry_shared ^ shape->entry_shared) | (there->grid_xy ^ shape->grid_xy) |
+             (there->block_xy ^ shape->block_xy) | (there->grid_z_block_z ^ shape->grid_z_block_z) |
+             (there->names ^ shape->names));
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include "preload/capture_types.h"
 #include "preload/entries.h"
 #include "preload/kernel_names.h"
+#include "preload/parameter_plan.h"
 #include "preload/preload.h"
 #include "preload/real_symbol.h"
 #include "trace/trace_writer.h"
@@ -146,12 +147,13 @@ void capture_child_added(void *graph, void *node, void *child)
 /* ---- kernel nodes ---- */
 
 /* Both forms of the struct begin alike: function, grid, block, dynamic shared memory. */
-static bool read_shape(const void *params, struct trace_launch_shape *shape, void **function)
+static bool read_shape(const void *params, struct trace_launch_shape *shape, void **function, void ***parameters)
 {
     const struct cudaKernelNodeParams *p = params;
     if (!p)
         return false;
     *function = p->func;
+    *parameters = p->kernelParams;
     shape->grid[0] = p->gridDim.x, shape->grid[1] = p->gridDim.y, shape->grid[2] = p->gridDim.z;
     shape->block[0] = p->blockDim.x, shape->block[1] = p->blockDim.y, shape->block[2] = p->blockDim.z;
     shape->shared_bytes = p->sharedMemBytes;
@@ -160,7 +162,9 @@ static bool read_shape(const void *params, struct trace_launch_shape *shape, voi
 _Static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS_v1, gridDimX) == offsetof(struct cudaKernelNodeParams, gridDim) &&
                    offsetof(CUDA_KERNEL_NODE_PARAMS_v1, blockDimX) == offsetof(struct cudaKernelNodeParams, blockDim) &&
                    offsetof(CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes) ==
-                       offsetof(struct cudaKernelNodeParams, sharedMemBytes),
+                       offsetof(struct cudaKernelNodeParams, sharedMemBytes) &&
+                   offsetof(CUDA_KERNEL_NODE_PARAMS_v1, kernelParams) ==
+                       offsetof(struct cudaKernelNodeParams, kernelParams),
                "read_shape()");
 
 /* No capture is disturbed by it, and this call made no capture's work; a CUfunction's name is the driver's to tell. */
@@ -171,34 +175,50 @@ static uint64_t name_of(struct trace_thread *thread, bool runtime, void *functio
     return name ? trace_name_intern(thread, name) : id;
 }
 
-static uint64_t write_shape(struct trace_thread *thread, struct trace_launch_shape *shape)
+/* SIZE: with the values behind it. */
+static uint64_t write_shape(struct trace_thread *thread, struct trace_launch_shape *shape, uint32_t size)
 {
-    struct trace_launch_shape *record = trace_reserve(thread, TRACE_RECORD_LAUNCH_SHAPE, sizeof *record);
-    shape->id = trace_content_id(shape, sizeof *shape);
+    struct trace_launch_shape *record = trace_reserve(thread, TRACE_RECORD_LAUNCH_SHAPE, size);
+    shape->id = trace_content_id(shape, size);
     if (!record)
         return 0;
-    memcpy((char *)record + sizeof record->record, (char *)shape + sizeof shape->record,
-           sizeof *shape - sizeof shape->record);
+    memcpy((char *)record + sizeof record->record, (char *)shape + sizeof shape->record, size - sizeof shape->record);
     trace_commit(thread, &record->record);
     return shape->id;
+}
+
+/* Bytes of the shape with the node's values behind it; 0: it has none. */
+static uint32_t add_values(struct trace_thread *thread, const void *key, void *const *parameters,
+                           struct launch_content *content)
+{
+    uint64_t state;
+    struct parameter_values values;
+    const struct parameter_plan *plan = key && parameters ? parameter_plan_find(key, &state) : NULL;
+    if (key && parameters && !plan && state != PARAMETER_PLAN_NONE)
+        plan = parameter_plan_decide(key, content->shape.entry);
+    if (!plan || plan->name_id != content->shape.name_id || !parameter_plan_take(plan, parameters, &values) ||
+        !parameter_plan_write(thread, plan))
+        return 0;
+    return parameter_plan_fill(plan, &values, content);
 }
 
 static void note_kernel_node(unsigned entry, bool runtime, void *graph, void *node, void *executable,
                              const void *params)
 {
-    struct trace_launch_shape shape = {.entry = entry};
+    struct launch_content content = {.shape = {.entry = entry}};
     struct launch_owner owner = {.owner = TRACE_OWNER_NONE};
     struct trace_thread *thread = trace_thread_now();
-    void *function = NULL;
-    if (!thread || !read_shape(params, &shape, &function))
+    void *function = NULL, **parameters = NULL;
+    if (!thread || !read_shape(params, &content.shape, &function, &parameters))
         return;
-    shape.name_id = name_of(thread, runtime, function);
-    owner.owner_id = write_shape(thread, &shape);
+    content.shape.name_id = name_of(thread, runtime, function);
+    uint32_t size = add_values(thread, runtime ? function : NULL, parameters, &content);
+    owner.owner_id = write_shape(thread, &content.shape, size ? size : (uint32_t)sizeof content.shape);
     if (owner.owner_id) {
-        owner.owner = TRACE_OWNER_LAUNCH;
+        owner.owner = size ? TRACE_OWNER_LAUNCH_VALUES : TRACE_OWNER_LAUNCH;
         owner.call_id = trace_thread_take_call_id(thread);
     }
-    graph_calls_kernel_node(kernel_timing_context(thread), graph, node, executable, &owner, shape.name_id);
+    graph_calls_kernel_node(kernel_timing_context(thread), graph, node, executable, &owner, content.shape.name_id);
 }
 
 void capture_kernel_node(unsigned entry, bool runtime, void *graph, void *node, void *executable, const void *params)

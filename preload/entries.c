@@ -8,7 +8,8 @@
 /* clang-format off */
 #define EACH_ASKED(NAME)                                                                                                 \
     NAME(cublasGetPointerMode_v2) NAME(cublasGetMathMode) NAME(cublasGetStream_v2)                                       \
-    NAME(cublasLtMatmulDescGetAttribute) NAME(cublasLtMatrixLayoutGetAttribute) NAME(cudaRuntimeGetVersion)
+    NAME(cublasLtMatmulDescGetAttribute) NAME(cublasLtMatrixLayoutGetAttribute) NAME(cudaRuntimeGetVersion)         \
+    NAME(cudaGetFuncBySymbol) NAME(cudaFuncGetParamInfo) NAME(cudaPeekAtLastError) NAME(cudaGetLastError)
 
 static const struct {
     char none[1];

@@ -29,6 +29,10 @@ enum entry {
     ASKED_cublasLtMatmulDescGetAttribute,
     ASKED_cublasLtMatrixLayoutGetAttribute,
     ASKED_cudaRuntimeGetVersion,
+    ASKED_cudaGetFuncBySymbol,
+    ASKED_cudaFuncGetParamInfo,
+    ASKED_cudaPeekAtLastError,
+    ASKED_cudaGetLastError,
     SYMBOL_COUNT,
 };
 

@@ -9,45 +9,13 @@
 
 #include "preload/preload.h"
 
-enum {
-    NAME_SLOTS = 1 << 18, /* PyTorch alone registers some ten thousand kernels; only touched pages cost */
-    NAME_PROBES = 64,
-};
-
-struct name_slot {
-    _Atomic(const void *) key;
-    _Atomic(const char *) name;
-    _Atomic uint64_t id;
-    _Atomic unsigned written_in; /* preload_incarnation in which the name went to the trace */
-    _Atomic uint64_t version;    /* of all names, when this one was set */
-};
-
-static struct name_slot name_slots[NAME_SLOTS];
+struct name_slot name_slots[NAME_SLOTS];
 static _Atomic unsigned long lost_count;
 _Atomic uint64_t kernel_names_changes;
 
-static unsigned first_slot(const void *key)
-{
-    return (unsigned)((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15ull >> (64 - 18));
-}
-
-static struct name_slot *find(const void *key)
-{
-    unsigned at = first_slot(key);
-    for (unsigned i = 0; i < NAME_PROBES; i++) {
-        struct name_slot *slot = &name_slots[(at + i) % NAME_SLOTS];
-        const void *there = atomic_load_explicit(&slot->key, memory_order_acquire);
-        if (there == key)
-            return slot;
-        if (!there)
-            return NULL;
-    }
-    return NULL;
-}
-
 static struct name_slot *find_or_take(const void *key)
 {
-    unsigned at = first_slot(key);
+    unsigned at = name_first_slot(key);
     for (unsigned i = 0; i < NAME_PROBES; i++) {
         struct name_slot *slot = &name_slots[(at + i) % NAME_SLOTS];
         const void *there = atomic_load_explicit(&slot->key, memory_order_acquire);
@@ -59,7 +27,7 @@ static struct name_slot *find_or_take(const void *key)
     return NULL;
 }
 
-void kernel_names_register(const void *key, const char *name)
+static void set_name(const void *key, const char *name, const void *stub)
 {
     if (!key || !name)
         return;
@@ -69,15 +37,22 @@ void kernel_names_register(const void *key, const char *name)
         return;
     }
     atomic_store_explicit(&slot->written_in, 0, memory_order_release);
+    atomic_store_explicit(&slot->stub, stub, memory_order_relaxed);
     atomic_store_explicit(&slot->name, name, memory_order_release);
+    atomic_store_explicit(&slot->plan, 0, memory_order_release);
     uint64_t version = atomic_fetch_add_explicit(&kernel_names_changes, 1, memory_order_acq_rel) + 1;
     atomic_store_explicit(&slot->version, version, memory_order_release);
+}
+
+void kernel_names_register(const void *key, const char *name)
+{
+    set_name(key, name, key);
 }
 
 /* Host stubs may ask for their handle before each launch: what is known already changes nothing. */
 static bool is_known(const void *handle, const struct name_slot *kernel)
 {
-    const struct name_slot *slot = find(handle);
+    const struct name_slot *slot = name_slot_find(handle);
     if (!slot || slot == kernel)
         return slot != NULL;
     return atomic_load_explicit(&slot->name, memory_order_acquire) ==
@@ -88,14 +63,14 @@ static bool is_known(const void *handle, const struct name_slot *kernel)
 
 void kernel_names_alias(const void *handle, const void *key)
 {
-    struct name_slot *slot = key ? find(key) : NULL;
+    struct name_slot *slot = key ? name_slot_find(key) : NULL;
     if (slot && handle && !is_known(handle, slot))
-        kernel_names_register(handle, atomic_load_explicit(&slot->name, memory_order_acquire));
+        set_name(handle, atomic_load_explicit(&slot->name, memory_order_acquire), key);
 }
 
 uint64_t kernel_names_id(struct trace_thread *thread, const void *key)
 {
-    struct name_slot *slot = key ? find(key) : NULL;
+    struct name_slot *slot = key ? name_slot_find(key) : NULL;
     if (!slot)
         return 0;
     unsigned now = atomic_load_explicit(&preload_incarnation, memory_order_relaxed);
@@ -112,8 +87,23 @@ uint64_t kernel_names_id(struct trace_thread *thread, const void *key)
 
 const char *kernel_names_text(const void *key)
 {
-    struct name_slot *slot = key ? find(key) : NULL;
+    struct name_slot *slot = key ? name_slot_find(key) : NULL;
     return slot ? atomic_load_explicit(&slot->name, memory_order_acquire) : NULL;
+}
+
+void kernel_names_changed(void)
+{
+    atomic_fetch_add_explicit(&kernel_names_changes, 1, memory_order_acq_rel);
+}
+
+bool kernel_names_kernel(const void *key, struct kernel_names_kernel *kernel)
+{
+    struct name_slot *slot = key ? name_slot_find(key) : NULL;
+    if (!slot)
+        return false;
+    kernel->name = atomic_load_explicit(&slot->name, memory_order_acquire);
+    kernel->stub = atomic_load_explicit(&slot->stub, memory_order_relaxed);
+    return kernel->name != NULL;
 }
 
 unsigned long kernel_names_lost(void)

@@ -4,9 +4,11 @@
 #include "preload/launch_record.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "cupti/event_timing.h"
 #include "cupti/graph_capture.h"
+#include "preload/parameter_plan.h"
 
 static void set_sizes(struct launch_shape *shape, const uint32_t *grid, const uint32_t *block, size_t shared_bytes)
 {
@@ -44,32 +46,38 @@ static void remember(struct trace_thread *thread, const struct launch_shape *sha
     set[0].place = place;
 }
 
-static uint64_t write_with_shape(const struct launch_event *event, struct trace_launch_shape *content,
-                                 uint64_t end_ticks, uint64_t *place)
+/* VALUES: NULL: the shape has none. */
+static struct launch_room reserve_with_shape(struct trace_thread *thread, struct trace_launch_shape *content,
+                                             uint32_t content_size, const struct parameter_values *values)
 {
-    uint64_t id = 0;
-    uint32_t offset = 0;
-    struct trace_launch *launch = trace_reserve_with(event->thread, TRACE_RECORD_LAUNCH_SHAPE, content, sizeof *content,
-                                                     TRACE_RECORD_LAUNCH, sizeof *launch, &id, &offset);
-    *place = launch ? trace_place(event->thread, offset) : 0;
-    if (!launch)
-        return trace_content_id(content, sizeof *content);
-    launch_finish(event, launch, offset, end_ticks);
-    return id;
+    struct launch_room room;
+    uint32_t offset, size = (uint32_t)sizeof *room.launch;
+    size += values ? (uint32_t)sizeof(struct trace_launch_pointers) : 0;
+    room.launch = trace_reserve_with(thread, TRACE_RECORD_LAUNCH_SHAPE, content, content_size, TRACE_RECORD_LAUNCH,
+                                     size, &room.id, &offset);
+    if (!room.launch)
+        return (struct launch_room){values ? LAUNCH_DROPPED_VALUES : NULL, trace_content_id(content, content_size)};
+    room.launch->shape_offset = offset;
+    if (values)
+        memcpy(room.launch + 1, values->pointer, sizeof values->pointer);
+    return room;
 }
 
-static uint64_t write_second(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
+static uint64_t place_of(const struct trace_thread *thread, struct launch_room room)
 {
-    uint64_t id;
-    struct trace_thread *thread = event->thread;
+    return launch_room_is(room) ? trace_place(thread, room.launch->shape_offset) : 0;
+}
+
+static struct launch_room reserve_second(struct trace_thread *thread, const struct launch_shape *shape)
+{
+    struct launch_room room = {NULL, 0};
     const struct launch_memo *memo = launch_memo_set(call_memory(thread), shape) + 1;
-    struct trace_launch *launch = launch_memo_is(memo, shape)
-                                      ? trace_reserve_at(thread, memo->place, TRACE_RECORD_LAUNCH, sizeof *launch, &id)
-                                      : NULL;
-    if (!launch)
-        return 0;
-    launch_finish(event, launch, trace_place_offset(memo->place), end_ticks);
-    return id;
+    if (!launch_memo_is(memo, shape))
+        return room;
+    room.launch = trace_reserve_at(thread, memo->place, TRACE_RECORD_LAUNCH, sizeof *room.launch, &room.id);
+    if (room.launch)
+        room.launch->shape_offset = trace_place_offset(memo->place);
+    return room;
 }
 
 static struct trace_launch_shape content_of(const struct launch_shape *shape, uint64_t name_id)
@@ -102,36 +110,150 @@ static void name_events(const struct kernel_timing_context *context, const struc
     event_timing_name(context->event_ticket, name ? trace_name_intern(event->thread, name) : name_id);
 }
 
-uint64_t launch_write_captured(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
+/* ---- launches whose kernel has a plan ---- */
+
+/* A plan is that of one name. Fields that are far smaller than their words share one. */
+static inline uint64_t seed_of(const struct launch_shape *shape, const struct parameter_plan *plan)
 {
-    int error_before = errno;
-    struct kernel_timing_context *context = kernel_timing_context(event->thread);
-    void *stream = (void *)(uintptr_t)event->stream;
-    if (context->at_end & KERNEL_TIMING_EVENTS)
-        name_events(context, shape, event);
-    bool captures = context->at_end & KERNEL_TIMING_NODES || graph_capture_is_on(stream);
-    uint64_t place, id = 0;
-    if (captures) {
-        const char *name = captured_name(shape, event);
-        struct trace_launch_shape content = content_of(shape, name ? trace_name_intern(event->thread, name) : 0);
-        graph_capture_launched(context, stream, name);
-        id = write_with_shape(event, &content, end_ticks, &place);
-    }
-    errno = error_before;
-    return captures ? id : launch_write(shape, event, end_ticks);
+    uint64_t sizes = shape->entry_shared << 16 | shape->entry_shared >> 48;
+    uint64_t hash = parameter_fold(0, (uint64_t)(uintptr_t)plan, shape->grid_xy);
+    return parameter_fold(hash, shape->block_xy ^ sizes, shape->grid_z_block_z);
 }
 
-uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
+static inline struct values_memo *memo_of(struct trace_thread *thread, uint64_t hash)
 {
-    uint64_t place, id = write_second(shape, event, end_ticks);
-    if (id)
-        return id;
+    return &call_memory(thread)->values[(hash >> 40) % (VALUES_MEMOS / 2) * 2];
+}
+
+/* No room and no id: what goes by the plan can't be written. */
+static __attribute__((noinline)) struct launch_room reserve_first(struct trace_thread *thread,
+                                                                  const struct launch_shape *shape,
+                                                                  const struct parameter_plan *plan,
+                                                                  void *const *parameters, uint64_t hash)
+{
     int error_before = errno;
-    struct trace_launch_shape content = content_of(shape, kernel_names_id(event->thread, shape->kernel));
-    id = write_with_shape(event, &content, end_ticks, &place);
-    remember(event->thread, shape, place);
+    struct launch_room room = {NULL, 0};
+    struct parameter_values values;
+    struct launch_content content = {.shape = content_of(shape, kernel_names_id(thread, shape->kernel))};
+    if (content.shape.name_id == plan->name_id && parameter_plan_take(plan, parameters, &values) &&
+        parameter_plan_write(thread, plan)) {
+        uint32_t size = parameter_plan_fill(plan, &values, &content);
+        room = reserve_with_shape(thread, &content.shape, size, &values);
+        struct values_memo *set = memo_of(thread, hash);
+        set[1] = set[0];
+        set[0] = (struct values_memo){hash, place_of(thread, room)};
+    }
     errno = error_before;
-    return id;
+    return room;
+}
+
+static inline __attribute__((always_inline)) struct launch_room reserve_values(struct trace_thread *thread,
+                                                                               const struct launch_shape *shape,
+                                                                               const struct parameter_plan *plan,
+                                                                               void *const *parameters)
+{
+    enum { SIZE = sizeof(struct trace_launch) + sizeof(struct trace_launch_pointers) };
+    struct launch_room room;
+    uint64_t pointer[PARAMETER_POINTER_ROOM];
+    uint64_t hash = parameter_plan_hash(plan, parameters, seed_of(shape, plan), pointer);
+    const struct values_memo *memo = memo_of(thread, hash);
+    if (__builtin_expect(memo->hash == hash, 1) || (++memo)->hash == hash) {
+        uint64_t place = memo->place;
+        room.launch = trace_reserve_at(thread, place, TRACE_RECORD_LAUNCH, SIZE, &room.id);
+        if (__builtin_expect(room.launch != NULL, 1)) {
+            room.launch->shape_offset = trace_place_offset(place);
+            memcpy(room.launch + 1, pointer, sizeof(struct trace_launch_pointers));
+            return room;
+        }
+    }
+    return reserve_first(thread, shape, plan, parameters, hash);
+}
+
+/* ---- those that nothing remembers ---- */
+
+static __attribute__((noinline)) struct launch_room
+reserve_without_values(struct trace_thread *thread, const struct launch_shape *shape, bool has_plan)
+{
+    struct launch_room room = reserve_second(thread, shape);
+    if (room.launch)
+        return room;
+    int error_before = errno;
+    struct trace_launch_shape content = content_of(shape, kernel_names_id(thread, shape->kernel));
+    room = reserve_with_shape(thread, &content, sizeof content, NULL);
+    if (!has_plan)
+        remember(thread, shape, place_of(thread, room));
+    errno = error_before;
+    return room;
+}
+
+static __attribute__((noinline)) struct launch_room
+reserve_slowly(struct trace_thread *thread, const struct launch_shape *shape, void *const *parameters)
+{
+    uint64_t state;
+    const struct parameter_plan *plan = parameter_plan_find(shape->kernel, &state);
+    if (!plan && state != PARAMETER_PLAN_NONE && parameters)
+        plan = parameter_plan_decide(shape->kernel, (uint32_t)shape->entry_shared);
+    if (plan && parameters) {
+        struct launch_room room = reserve_values(thread, shape, plan, parameters);
+        if (room.launch)
+            return room;
+    }
+    return reserve_without_values(thread, shape, plan != NULL);
+}
+
+/* Straight through where the kernel lies at its first place in the table of names, and has a plan. */
+struct launch_room launch_reserve_anew(struct trace_thread *thread, const struct launch_shape *shape,
+                                       void *const *parameters)
+{
+    const struct name_slot *slot = &name_slots[name_first_slot(shape->kernel)];
+    const void *key = atomic_load_explicit(&slot->key, memory_order_acquire);
+    uint64_t state = atomic_load_explicit(&slot->plan, memory_order_acquire);
+    if (__builtin_expect(key == shape->kernel && state > PARAMETER_PLAN_IN_THE_MAKING && !(state & 1) && parameters,
+                         1)) {
+        struct launch_room room = reserve_values(thread, shape, (const void *)(uintptr_t)state, parameters);
+        if (__builtin_expect(room.launch != NULL, 1))
+            return room;
+    }
+    return reserve_slowly(thread, shape, parameters);
+}
+
+static struct launch_room reserve_captured(struct trace_thread *thread, const struct launch_shape *shape,
+                                           const char *name, void *const *parameters)
+{
+    uint64_t state;
+    struct launch_room room = {NULL, 0};
+    const struct parameter_plan *plan = parameters ? parameter_plan_find(shape->kernel, &state) : NULL;
+    if (parameters && !plan && state != PARAMETER_PLAN_NONE)
+        plan = parameter_plan_decide(shape->kernel, (uint32_t)shape->entry_shared);
+    if (plan)
+        room = reserve_values(thread, shape, plan, parameters);
+    if (room.launch)
+        return room;
+    struct trace_launch_shape content = content_of(shape, name ? trace_name_intern(thread, name) : 0);
+    return reserve_with_shape(thread, &content, sizeof content, NULL);
+}
+
+static struct launch_written write_captured(const struct launch_shape *shape, const struct launch_event *event,
+                                            uint64_t end_ticks)
+{
+    const char *name = captured_name(shape, event);
+    void *const *parameters = event->parent_call_id ? NULL : event->parameters;
+    graph_capture_launched(kernel_timing_context(event->thread), (void *)(uintptr_t)event->stream, name);
+    return launch_finish_room(event, reserve_captured(event->thread, shape, name, parameters), end_ticks);
+}
+
+struct launch_written launch_write_captured(const struct launch_shape *shape, const struct launch_event *event,
+                                            uint64_t end_ticks)
+{
+    int error_before = errno;
+    struct launch_written written;
+    struct kernel_timing_context *context = kernel_timing_context(event->thread);
+    if (context->at_end & KERNEL_TIMING_EVENTS)
+        name_events(context, shape, event);
+    bool captures = context->at_end & KERNEL_TIMING_NODES || graph_capture_is_on((void *)(uintptr_t)event->stream);
+    written = captures ? write_captured(shape, event, end_ticks) : launch_write(shape, event, end_ticks);
+    errno = error_before;
+    return written;
 }
 
 /* Marked, or stale: in a child that a signal handler forked inside of the launch. */

@@ -26,7 +26,7 @@ struct launch_event {
     uint64_t parent_call_id; /* the library call that it is made in, 0: none */
     uint64_t stream;
     uint32_t default_stream; /* what stream 0 means */
-    void *const *parameters; /* of the kernel, NULL: none; read only where the user named it */
+    void *const *parameters; /* of the kernel, NULL: none; read once the launch succeeded */
     void *function;          /* CUfunction, NULL: none; its name is asked for in captures only */
     const cudaLaunchConfig_t *runtime_config;
     const CUlaunchConfig *driver_config;
@@ -104,8 +104,10 @@ static inline __attribute__((always_inline)) bool launch_is_captured(const struc
                                          (KERNEL_TIMING_NODES | KERNEL_TIMING_CAPTURED | KERNEL_TIMING_EVENTS);
 }
 
-static inline __attribute__((always_inline)) void
-launch_finish(const struct launch_event *event, struct trace_launch *launch, uint32_t shape_offset, uint64_t end_ticks)
+/* SIZE: of the record. */
+static inline __attribute__((always_inline)) void launch_finish(const struct launch_event *event,
+                                                                struct trace_launch *launch, uint32_t size,
+                                                                uint32_t shape_offset, uint64_t end_ticks)
 {
     uint64_t ticks = end_ticks - event->start_ticks;
     launch->shape_offset = shape_offset;
@@ -114,22 +116,57 @@ launch_finish(const struct launch_event *event, struct trace_launch *launch, uin
     launch->stream = event->stream;
     launch->call_id = event->call_id;
     launch->parent_call_id = event->parent_call_id;
-    trace_commit_sized(event->thread, launch, sizeof *launch);
+    trace_commit_sized(event->thread, launch, size);
     event->thread->slot->launches_recorded++;
 }
 
 /* The launch succeeded, so the real function has read the config before us. Returns the stream. */
 uint64_t launch_read_config(const struct launch_event *event, struct launch_shape *shape);
 
-/* Id of the shape of a launch that a capture took, or may have taken: it gets its name now, since no kernel record may ever
- * bring one. */
-uint64_t launch_write_captured(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks);
+/* What owns the launch's kernel: the launch shape. */
+struct launch_written {
+    uint64_t id;
+    enum trace_owner owner; /* LAUNCH or LAUNCH_VALUES */
+};
 
-/* Ids of the shape; for one that the thread's block may not hold yet, and may be dropped. */
-uint64_t launch_write_anew(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks);
+/* Of a launch that a capture took, or may have taken: it gets its name now, since no kernel record may ever bring one. */
+struct launch_written launch_write_captured(const struct launch_shape *shape, const struct launch_event *event,
+                                            uint64_t end_ticks);
 
-static inline __attribute__((always_inline)) uint64_t launch_write(const struct launch_shape *shape,
-                                                                   const struct launch_event *event, uint64_t end_ticks)
+/* Room for a launch's record: what launch_finish() sets is still to come. In two registers. */
+struct launch_room {
+    struct trace_launch *launch; /* NULL: dropped */
+    uint64_t id;
+};
+/* In place of NULL: the shape would have had values. */
+#define LAUNCH_DROPPED_VALUES ((struct trace_launch *)8)
+static inline bool launch_room_is(struct launch_room room)
+{
+    return (uintptr_t)room.launch > 8;
+}
+static inline enum trace_owner launch_room_owner(struct launch_room room)
+{
+    bool values = launch_room_is(room) ? room.launch->record.size > sizeof *room.launch : room.launch != NULL;
+    return values ? TRACE_OWNER_LAUNCH_VALUES : TRACE_OWNER_LAUNCH;
+}
+
+/* For one that the thread's block may not hold yet, and may be dropped; and for all whose kernel has a plan. PARAMETERS: NULL:
+ * their values are not asked for. */
+struct launch_room launch_reserve_anew(struct trace_thread *thread, const struct launch_shape *shape,
+                                       void *const *parameters);
+
+static inline __attribute__((always_inline)) struct launch_written
+launch_finish_room(const struct launch_event *event, struct launch_room room, uint64_t end_ticks)
+{
+    struct launch_written written = {room.id, launch_room_owner(room)};
+    if (__builtin_expect(launch_room_is(room), 1))
+        launch_finish(event, room.launch, room.launch->record.size, room.launch->shape_offset, end_ticks);
+    return written;
+}
+
+/* A shape without values is remembered only of a kernel that has no plan. What is in a library call is that one's. */
+static inline __attribute__((always_inline)) struct launch_written
+launch_write(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
 {
     struct trace_thread *thread = event->thread;
     const struct launch_memo *memo = launch_memo_set(call_memory(thread), shape);
@@ -137,13 +174,12 @@ static inline __attribute__((always_inline)) uint64_t launch_write(const struct 
         uint64_t id, place = memo->place;
         struct trace_launch *launch = trace_reserve_at(thread, place, TRACE_RECORD_LAUNCH, sizeof *launch, &id);
         if (__builtin_expect(launch != NULL, 1)) {
-            launch_finish(event, launch, trace_place_offset(place), end_ticks);
-            return id;
+            launch_finish(event, launch, sizeof *launch, trace_place_offset(place), end_ticks);
+            return (struct launch_written){id, TRACE_OWNER_LAUNCH};
         }
     }
-    struct launch_event passed = *event;
-    struct launch_shape asked = *shape;
-    return launch_write_anew(&asked, &passed, end_ticks);
+    return launch_finish_room(
+        event, launch_reserve_anew(thread, shape, event->parent_call_id ? NULL : event->parameters), end_ticks);
 }
 
 static inline void launch_leave(struct trace_thread *thread)
@@ -160,9 +196,8 @@ void launch_end_unusual(struct launch_shape *shape, struct launch_event *event, 
 static inline __attribute__((always_inline)) void launch_end_now(struct launch_shape *shape, struct launch_event *event,
                                                                  int status, uint64_t end_ticks)
 {
-    uint64_t id = 0;
+    struct launch_written written = {0, TRACE_OWNER_NONE};
     struct trace_thread *thread = event->thread;
-    enum trace_owner owner = TRACE_OWNER_NONE;
     if (__builtin_expect(status == VENDOR_SUCCESS, 1)) {
         if (launch_has_config(event)) {
             struct launch_event passed = *event;
@@ -173,16 +208,15 @@ static inline __attribute__((always_inline)) void launch_end_now(struct launch_s
         if (__builtin_expect(launch_is_captured(event), 0)) {
             struct launch_event passed = *event;
             struct launch_shape asked = *shape;
-            id = launch_write_captured(&asked, &passed, end_ticks);
+            written = launch_write_captured(&asked, &passed, end_ticks);
         } else {
-            id = launch_write(shape, event, end_ticks);
+            written = launch_write(shape, event, end_ticks);
         }
-        owner = TRACE_OWNER_LAUNCH;
     } else {
         thread->slot->launches_failed++;
     }
     if (__builtin_expect(!event->parent_call_id, 1)) {
-        kernel_timing_call_end(kernel_timing_context(thread), owner, id);
+        kernel_timing_call_end(kernel_timing_context(thread), written.owner, written.id);
         __atomic_store_n(&thread->slot->entry, ENTRY_NONE, __ATOMIC_RELEASE);
     }
     launch_leave(thread);

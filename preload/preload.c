@@ -29,6 +29,7 @@
 #include "preload/host_threads.h"
 #include "preload/job_rank.h"
 #include "preload/length_rules.h"
+#include "preload/parameter_plan.h"
 #include "preload/real_symbol.h"
 #include "preload/session_search.h"
 #include "preload/settings.h"
@@ -409,6 +410,7 @@ static bool start(const sigset_t *mask)
     if (session_is_left_out && !settings.dir)
         session_search(&settings, &settings_folders);
     configure_timing();
+    parameter_plan_configure(settings.parameters);
     trace_writer_redact_arguments(settings.redact_args);
     trace_writer_use_ring(settings.ring);
     bool wanted = !settings.disable && settings.dir;

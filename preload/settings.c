@@ -21,6 +21,7 @@ static const struct setting settings_rows[] = {
     {SETTING_LENGTHS,      SETTING_TEXT,   "",     0, 0,      "buffers of lengths named by hand: KERNEL:PARAMETER:COUNT[:int64][:cumulative], with commas between", NULL},
     {SETTING_LOOKUP,       SETTING_SWITCH, "on",   0, 0,      "take the functions that a program looks up by name, too; off takes only those it is linked to", NULL},
     {SETTING_MAX_OVERHEAD, SETTING_NUMBER, "0",    0, 1000000, "most that rooftap may take of the time, in millionths: then timing, then shapes are given up; 0: no bound", NULL},
+    {SETTING_PARAMETERS,   SETTING_SWITCH, "on",   0, 0,      "keep the values of kernels' parameters, from which shapes are read where no library call tells them", NULL},
     {SETTING_REDACT_ARGS,  SETTING_SWITCH, "off",  0, 0,      "keep the arguments of processes out of their traces", NULL},
     {SETTING_RING,         SETTING_PATH,   "",     0, 0,      "folder of rings in shared memory that a collector empties, as record sets it; without it traces are files", NULL},
     {SETTING_SAMPLE_BUDGET, SETTING_NUMBER, "5000", 1, 1000000, "sampled timing: millionths of the time in which kernels are timed", NULL},
@@ -142,6 +143,8 @@ void settings_read_from(struct settings *settings, const char *(*value_of)(const
     settings->sample_window_us = (uint32_t)number_of(SETTING_SAMPLE_WINDOW, value_of, context);
     settings->sample_seed = number_of(SETTING_SAMPLE_SEED, value_of, context);
     settings->lookup = settings_switch(settings_find(SETTING_LOOKUP), value_of(SETTING_LOOKUP, context), NULL);
+    settings->parameters =
+        settings_switch(settings_find(SETTING_PARAMETERS), value_of(SETTING_PARAMETERS, context), NULL);
     settings->exit_wait_ms = (uint32_t)settings_number(exit_wait, value_of(SETTING_EXIT_WAIT_MS, context), NULL);
     settings->cupti_api = (enum setting_cupti_api)settings_choice(settings_find(SETTING_CUPTI_API),
                                                                   value_of(SETTING_CUPTI_API, context), NULL);

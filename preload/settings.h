@@ -25,6 +25,7 @@
 #define SETTING_LENGTHS       "ROOFTAP_LENGTHS"
 #define SETTING_LOOKUP        "ROOFTAP_LOOKUP"
 #define SETTING_MAX_OVERHEAD  "ROOFTAP_MAX_OVERHEAD_PPM"
+#define SETTING_PARAMETERS    "ROOFTAP_PARAMETERS"
 #define SETTING_REDACT_ARGS   "ROOFTAP_REDACT_ARGS"
 #define SETTING_RING          "ROOFTAP_RING"
 
@@ -71,6 +72,7 @@ struct settings {
     int64_t sample_seed; /* 0: drawn */
     bool redact_args;
     bool lookup;
+    bool parameters;
     uint32_t exit_wait_ms;
     enum setting_join join;
     enum setting_kv_lengths kv_lengths;

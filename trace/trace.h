@@ -379,7 +379,8 @@ struct trace_parameter {
     uint16_t bytes;              /* of the parameter; 0: not known */
     uint16_t kept;               /* of these, from the start; 0: none. Less than BYTES: the rest is not kept */
     uint8_t kind;                /* enum trace_parameter_kind */
-    uint8_t reserved[3];
+    uint8_t addresses;           /* of a value, bit i: the 8 bytes at 8 * i are an address, of which is kept whether it is NULL: 0 or 1 */
+    uint8_t reserved[2];
 };
 enum {
     TRACE_PARAMETERS_MOST = 64,   /* of one kernel; one with more has no plan */

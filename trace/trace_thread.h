@@ -12,7 +12,7 @@
 
 enum {
     CONTENT_WAYS = 512,          /* entries in sets of two */
-    TRACE_SCRATCH_BYTES = 49152, /* see trace_thread_scratch() */
+    TRACE_SCRATCH_BYTES = 57344, /* see trace_thread_scratch() */
     TRACE_TIMING_BYTES = 64,     /* see trace_thread_timing() */
     TRACE_DEPTH_BYTES = 32,      /* see trace_thread_depth() */
     TRACE_OWN_BYTES = 96,        /* see trace_thread_own() */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "trace/clock.h"
+#include "trace/launch_values.h"
 #include "trace/writer_state.h"
 
 enum { NAME_BYTES_MAX = 16384, NOTE_TEXT_BYTES = 512, CONTENT_ID_AT = 8, CONTENT_HASHED_FROM = 16 };
@@ -291,7 +292,14 @@ static __attribute__((noinline)) void *reserve_with_shape(struct trace_thread *t
                         offset);
 }
 
-/* Each content has a size that the compiler knows, so that no loop is left. */
+static __attribute__((noinline)) void *reserve_with_values(struct trace_thread *thread, void *content,
+                                                           size_t content_size, enum trace_record_type type,
+                                                           size_t size, uint64_t *id, uint32_t *offset)
+{
+    return reserve_with(thread, TRACE_RECORD_LAUNCH_SHAPE, content, content_size, type, size, id, offset);
+}
+
+/* The frequent contents have a size that the compiler knows, so that no loop is left. */
 void *trace_reserve_with(struct trace_thread *thread, enum trace_record_type content_type, void *content,
                          size_t content_size, enum trace_record_type type, size_t size, uint64_t *id, uint32_t *offset)
 {
@@ -300,6 +308,8 @@ void *trace_reserve_with(struct trace_thread *thread, enum trace_record_type con
                             offset);
     if (content_type == TRACE_RECORD_LAUNCH_SHAPE && content_size == sizeof(struct trace_launch_shape))
         return reserve_with_shape(thread, content, type, size, id, offset);
+    if (content_type == TRACE_RECORD_LAUNCH_SHAPE && content_size <= LAUNCH_SHAPE_BYTES_MOST)
+        return reserve_with_values(thread, content, content_size, type, size, id, offset);
     return drop(thread); /* no such content in this version */
 }
 
@@ -319,6 +329,44 @@ static bool write_name(struct trace_thread *thread, uint64_t id, const char *nam
     if (kept < full)
         add_relaxed(&trace_writer_counters()->names_cut, 1);
     return true;
+}
+
+/* In the same set as the names: hashes of other things. */
+static uint64_t plan_key(uint64_t name_id)
+{
+    return (name_id ^ 0xd6e8feb86659fd93ull) * 0x9e3779b97f4a7c15ull | 1;
+}
+
+static bool write_plan(struct trace_thread *thread, uint64_t name_id, enum trace_plan_source source,
+                       const struct trace_parameter *parameters, uint32_t count)
+{
+    size_t bytes = count * sizeof *parameters;
+    struct trace_parameter_plan *record = trace_reserve(thread, TRACE_RECORD_PARAMETER_PLAN, sizeof *record + bytes);
+    if (!record)
+        return false;
+    record->name_id = name_id;
+    record->count = count;
+    record->source = (uint32_t)source;
+    memcpy(record->parameter, parameters, bytes);
+    trace_commit(thread, record);
+    return true;
+}
+
+bool trace_plan_intern(struct trace_thread *thread, uint64_t name_id, enum trace_plan_source source,
+                       const struct trace_parameter *parameters, uint32_t count)
+{
+    struct writer *writer = writer_now();
+    if (!thread || !writer)
+        return false;
+    uint32_t expected = NAME_NEW, *state = name_table_state(&writer->names, plan_key(name_id));
+    if (!state) /* as of a name */
+        return write_plan(thread, name_id, source, parameters, count);
+    if (__atomic_load_n(state, __ATOMIC_RELAXED) != NAME_NEW ||
+        !__atomic_compare_exchange_n(state, &expected, NAME_WRITING, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return true;
+    bool done = write_plan(thread, name_id, source, parameters, count);
+    __atomic_store_n(state, done ? NAME_WRITTEN : NAME_NEW, __ATOMIC_RELAXED);
+    return done;
 }
 
 uint64_t trace_name_intern(struct trace_thread *thread, const char *name)

@@ -73,11 +73,17 @@ void trace_shrink(void *record, size_t size);
 void *trace_reserve_with(struct trace_thread *thread, enum trace_record_type content_type, void *content,
                          size_t content_size, enum trace_record_type type, size_t size, uint64_t *id, uint32_t *offset);
 
+/* CONTENT may be a LAUNCH_SHAPE with values behind it: CONTENT_SIZE is up to LAUNCH_SHAPE_BYTES_MOST then. */
+
 /* Id of the content as trace_reserve_with() would give it, without writing anything. */
 uint64_t trace_content_id(const void *content, size_t content_size);
 
 /* Kernel names: writes a NAME record unless this process did already (or is doing so). Any thread. Returns the id. */
 uint64_t trace_name_intern(struct trace_thread *thread, const char *name);
+
+/* The same for a kernel's PARAMETER_PLAN. False: it is not in the trace, nor is somebody writing it. */
+bool trace_plan_intern(struct trace_thread *thread, uint64_t name_id, enum trace_plan_source source,
+                       const struct trace_parameter *parameters, uint32_t count);
 
 /* Convenience, slow path. */
 void trace_note(struct trace_thread *thread, enum trace_note_code code, int32_t value, const char *format, ...)

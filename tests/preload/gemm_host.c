@@ -13,7 +13,8 @@
  *   loop FILE T US   T threads call for ever; FILE holds a 64-bit count per thread, raised after each return
  *                    US: microseconds that a call takes, as real ones take some; 0 is faster than any
  *   count N          N calls of cublasGemmEx        lt N          N calls of cublasLtMatmul, same descriptors
- *   lt_new N         the same, an attribute set before each call       launch N      N kernel launches */
+ *   lt_new N         the same, an attribute set before each call       launch N      N kernel launches
+ *   launch_values N  N launches of a kernel with the 19 parameters of llama.cpp's mul_mat_vec_q, which are kept */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -98,6 +99,25 @@ static int matmul_call(const struct matmul *x)
 static int launch(unsigned blocks)
 {
     return cudaLaunchKernel((const void *)kernel, (dim3){blocks, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL);
+}
+
+static const char values_name[] =
+    "_Z13mul_mat_vec_qIL9ggml_type12ELi1ELb1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj"
+    "5uint3jjjS7_jjjS7_jjjj";
+
+static void values_kernel(void)
+{
+}
+
+/* What differs from launch to launch are the addresses. */
+static int launch_values(unsigned number)
+{
+    const void *x = matrix + number % 64, *y = matrix + 64, *ids = NULL, *dst = matrix + 128;
+    const void *fusion[6] = {NULL, matrix + number % 32};
+    uint32_t k = 4096, one_of[3] = {1, 0, 1}, none[3] = {0}, rows = 14336, blocks = 16, columns = 128, large = 229376;
+    void *arguments[] = {&x,     &y,     &ids,   fusion,   &dst,   &k,     none,   &blocks, &columns, &rows,
+                         one_of, &large, &large, &columns, one_of, &large, &large, &rows,   &rows};
+    return cudaLaunchKernel((const void *)values_kernel, (dim3){rows, 1, 1}, (dim3){32, 4, 1}, arguments, 0, NULL);
 }
 
 static int run_nested(void)
@@ -196,6 +216,8 @@ static void prepare(void)
     } wrapper = {0x466243b1, 1, NULL, NULL}; /* fatbinary_section.h; empty: registers names alone */
     void **binary = __cudaRegisterFatBinary ? __cudaRegisterFatBinary(&wrapper) : NULL;
     __cudaRegisterFunction(binary, (const char *)kernel, name, name, -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(binary, (const char *)values_kernel, (char *)values_name, values_name, -1, NULL, NULL, NULL,
+                           NULL, NULL);
     cublasCreate_v2(&handle);
     if (cublasLtCreate)
         cublasLtCreate(&lt_handle);
@@ -343,6 +365,8 @@ static int run_bench(const char *mode, long count)
             gemm(64, 48, 32);
         else if (!strcmp(mode, "launch"))
             launch(5);
+        else if (!strcmp(mode, "launch_values"))
+            launch_values((unsigned)i);
         else {
             if (!strcmp(mode, "lt_new"))
                 cublasLtMatmulDescSetAttribute(x.desc, 7, &epilogue, sizeof epilogue);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/launch_values.h"
 #include "trace/trace_reader.h"
 
 static void print_text(const char *text, uint32_t bytes)
@@ -96,14 +97,63 @@ static void print_failed(const struct trace_item *item)
     printf("}\n");
 }
 
+static void print_hex(const char *name, const unsigned char *bytes, unsigned count)
+{
+    printf(",\"%s\":\"", name);
+    for (unsigned i = 0; i < count; i++)
+        printf("%02x", bytes[i]);
+    putchar('"');
+}
+
+/* Unpacked, as one value: what of it is which parameter's, the kernel's plan tells. */
+static void print_values(const struct trace_item *item)
+{
+    static struct {
+        struct trace_parameter_plan head;
+        struct trace_parameter whole;
+    } plan = {.head.count = 1, .whole.kind = TRACE_PARAMETER_VALUE};
+    const struct trace_launch_values *values = launch_shape_values(item->shape);
+    const struct trace_launch_pointers *pointers = launch_pointers((const void *)item->record);
+    struct launch_parameters parameters;
+    if (!values)
+        return;
+    plan.whole.kept = values->value_bytes;
+    if (!launch_parameters_read(&plan.head, values, pointers, &parameters))
+        return;
+    printf(",\"nulls\":%u,\"shape_bytes\":%u", values->null_pointers, item->shape->record.size);
+    print_hex("values", parameters.values, parameters.value_bytes);
+    if (pointers)
+        printf(",\"pointers\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", parameters.pointer[0],
+               parameters.pointer[1], parameters.pointer[2], parameters.pointer[3]);
+}
+
+static void print_plan(const struct trace_parameter_plan *plan)
+{
+    printf("{\"record\":\"plan\",\"name\":%" PRIu64 ",\"source\":%u,\"parameters\":[", plan->name_id, plan->source);
+    for (uint32_t i = 0; i < plan->count; i++)
+        printf("%s[%u,%u,%u,%u]", i ? "," : "", plan->parameter[i].kind, plan->parameter[i].bytes,
+               plan->parameter[i].kept, plan->parameter[i].addresses);
+    printf("]}\n");
+}
+
 static void print_launch(const struct trace_item *item)
 {
     const struct trace_launch *l = (const void *)item->record;
     const struct trace_launch_shape *s = item->shape;
     printf("{\"record\":\"launch\",\"tid\":%u,\"stream\":%" PRIu64 ",\"call_id\":%" PRIu64 ",\"parent\":%" PRIu64
-           ",\"name\":%" PRIu64 ",\"entry\":%u,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared\":%u}\n",
+           ",\"name\":%" PRIu64
+           ",\"entry\":%u,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared\":%u,\"shape\":%" PRIu64,
            item->block->tid, l->stream, l->call_id, l->parent_call_id, s->name_id, s->entry, s->grid[0], s->grid[1],
-           s->grid[2], s->block[0], s->block[1], s->block[2], s->shared_bytes);
+           s->grid[2], s->block[0], s->block[1], s->block[2], s->shared_bytes, s->id);
+    print_values(item);
+    printf("}\n");
+}
+
+static void print_node(const struct trace_graph_node *n)
+{
+    printf("{\"record\":\"node\",\"node\":%" PRIu64 ",\"graph\":%u,\"call_id\":%" PRIu64
+           ",\"owner\":%u,\"owner_id\":%" PRIu64 "}\n",
+           n->graph_node_id, n->graph_id, trace_call_without_copy(n->call_id), n->owner, n->owner_id);
 }
 
 static void print_kernel(const struct trace_item *item)
@@ -221,6 +271,12 @@ static void print_item(const struct trace_item *item)
         break;
     case TRACE_RECORD_LAUNCH:
         print_launch(item);
+        break;
+    case TRACE_RECORD_PARAMETER_PLAN:
+        print_plan((const void *)item->record);
+        break;
+    case TRACE_RECORD_GRAPH_NODE:
+        print_node((const void *)item->record);
         break;
     case TRACE_RECORD_KERNEL:
         print_kernel(item);
