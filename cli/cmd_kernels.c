@@ -12,6 +12,8 @@
 #include "classify/kernel_name.h"
 #include "cli/commands.h"
 #include "cli/kernel_table.h"
+#include "cli/launch_explanation.h"
+#include "cli/launch_table.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "report/demangle.h"
@@ -173,7 +175,8 @@ static void print_found(const struct kernel_family_row *row)
     const char *role = kernel_role_name(row->role);
     printf("  %-11s %s%s%s\n", "family", kernel_family_name(row->family), role ? ", " : "", role ? role : "");
     if (kind != KERNEL_OTHER)
-        printf("  %-11s %s by name, where no library call owns it: its time is known, its shape and FLOPs are not\n",
+        printf("  %-11s %s by name, where no library call owns it: its time is known, its shape and FLOPs if its "
+               "launch is read\n",
                "counts as", kind_name(kind));
     else
         printf("  %-11s neither GEMM nor attention\n", "counts as");
@@ -188,7 +191,8 @@ static void print_unknown(void)
            "counts as", "");
 }
 
-static void explain_text(struct demangler *demangler, const char *name, bool first)
+static void explain_text(struct demangler *demangler, const char *name, const struct launch_question *question,
+                         bool first)
 {
     const struct kernel_family_row *row = kernel_family_find(name);
     const char *persistent = kernel_persistent_part(name);
@@ -207,6 +211,7 @@ static void explain_text(struct demangler *demangler, const char *name, bool fir
         printf("  %-11s its number of blocks may tell how much of the GPU it fills\n", "blocks");
     printf("  %-11s its shortest time %s as the least that any kernel of the GPU takes\n", "overhead",
            kernel_family_sets_floor(name) ? "may serve" : "is never taken");
+    launch_explanation_print(question, name);
     free(readable);
     free(safe);
     free(function);
@@ -221,7 +226,7 @@ static json_t *pattern_or_null(const struct kernel_family_row *row)
                      kernel_family_row_is_users(row) ? "table_file" : "table");
 }
 
-static json_t *explain_object(struct demangler *demangler, const char *name)
+static json_t *explain_object(struct demangler *demangler, const char *name, const struct launch_question *question)
 {
     const struct kernel_family_row *row = kernel_family_find(name);
     const char *persistent = kernel_persistent_part(name);
@@ -232,6 +237,7 @@ static json_t *explain_object(struct demangler *demangler, const char *name)
         row ? kernel_family_name(row->family) : NULL, "role", row ? kernel_role_name(row->role) : NULL, "kind",
         row ? kind_name(kernel_family_kind(row->family, row->role)) : NULL, "persistent", persistent != NULL,
         "persistent_part", persistent, "sets_floor", kernel_family_sets_floor(name), "pattern", pattern_or_null(row));
+    json_object_set_new(object, "launch", launch_explanation_json(question, name));
     free(demangled);
     free(function);
     return object;
@@ -241,17 +247,22 @@ static json_t *explain_object(struct demangler *demangler, const char *name)
 
 struct explanation {
     struct demangler *demangler;
+    const struct launch_question *question;
     json_t *kernels; /* NULL: text */
     bool any;
 };
 
-static void explain(struct explanation *explanation, const char *name)
+static bool explain(struct explanation *explanation, const char *name)
 {
+    const struct launch_question *question = explanation->question;
+    if (!launch_question_fits(question, name, COMMAND))
+        return false;
     if (explanation->kernels)
-        json_array_append_new(explanation->kernels, explain_object(explanation->demangler, name));
+        json_array_append_new(explanation->kernels, explain_object(explanation->demangler, name, question));
     else
-        explain_text(explanation->demangler, name, !explanation->any);
+        explain_text(explanation->demangler, name, question, !explanation->any);
     explanation->any = true;
+    return true;
 }
 
 /* A name a line; empty lines are none. */
@@ -259,41 +270,48 @@ static bool explain_lines(struct explanation *explanation)
 {
     char *line = NULL;
     size_t capacity = 0;
-    while (getline(&line, &capacity, stdin) >= 0) {
+    bool good = true;
+    while (good && getline(&line, &capacity, stdin) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
-        if (*line)
-            explain(explanation, line);
+        good = !*line || explain(explanation, line);
     }
     free(line);
     if (ferror(stdin))
         message_error(COMMAND, "names can't be read from standard input: %s", strerror(errno));
-    return !ferror(stdin);
+    return good && !ferror(stdin);
 }
 
-static int explain_all(char **names, int count, bool json)
+static int explain_all(char **names, int count, const struct launch_question *question, bool json)
 {
-    struct explanation explanation = {.demangler = demangler_open(DEMANGLE_LIBRARY),
-                                      .kernels = json ? json_array() : NULL};
+    struct explanation explanation = {
+        .demangler = demangler_open(DEMANGLE_LIBRARY), .question = question, .kernels = json ? json_array() : NULL};
     bool good = true;
     for (int i = 0; i < count && good; i++) {
         if (strcmp(names[i], "-") == 0)
             good = explain_lines(&explanation);
         else
-            explain(&explanation, names[i]);
+            good = explain(&explanation, names[i]);
     }
     demangler_close(explanation.demangler);
-    if (json)
-        good &= dump(json_pack("{s:i, s:o}", "schema", 1, "kernels", explanation.kernels));
+    if (json && good)
+        good = dump(json_pack("{s:i, s:o}", "schema", 1, "kernels", explanation.kernels));
+    else
+        json_decref(explanation.kernels);
     return good ? 0 : EXIT_USAGE;
 }
 
 int cmd_kernels(int argc, char **argv)
 {
     static bool json;
-    static const char *table;
+    static const char *table, *launch_table;
+    static struct launch_question question;
     /* clang-format off */
     static const struct option_row rows[] = {
         {"kernel-table", 0, OPTION_TEXT, &table, "FILE", "patterns of your own, as cli/KERNELS.md describes them"},
+        {"launch-table", 0, OPTION_TEXT, &launch_table, "FILE", "rows of your own, as classify/LAUNCHES.md describes them"},
+        {"params", 0, OPTION_TEXT, &question.params, "LIST", "explain: values of a launch's parameters: ptr,null,512,0:0:16,..."},
+        {"grid", 0, OPTION_TEXT, &question.grid, "X,Y,Z", "explain: its grid"},
+        {"block", 0, OPTION_TEXT, &question.block, "X,Y,Z", "explain: its block"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "print JSON: {schema, families: [...]} or {schema, kernels: [...]}"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -303,10 +321,13 @@ int cmd_kernels(int argc, char **argv)
         .synopsis = "[OPTION]... [families | explain NAME...]",
         .about = "Lists the families that kernels are put in by their names, where no library call owns\n"
                  "them; or explains where a NAME is put, and by which pattern: mangled or demangled, '-'\n"
-                 "for names on standard input, one a line.",
+                 "for names on standard input, one a line. Of kernels that the launch table knows it shows\n"
+                 "what a launch means; with --params, --grid and --block, that launch.",
         .rows = rows,
         .anywhere = true,
-        .footer = "Without --kernel-table, ~/.config/rooftap/kernels.json is read if it is there.",
+        .footer = "Without --kernel-table, ~/.config/rooftap/kernels.json is read if it is there, and without "
+                  "--launch-table\n"
+                  "~/.config/rooftap/launches.jsonl.",
     };
     int first, status;
     if (!options_parse(&set, argc, argv, &first, &status))
@@ -325,9 +346,13 @@ int cmd_kernels(int argc, char **argv)
         message_error(COMMAND, "explain needs a NAME, or '-' for names on standard input");
         return EXIT_USAGE;
     }
-    if (!kernel_table_load(table, COMMAND))
+    if (!explains && (question.params || question.grid || question.block)) {
+        message_error(COMMAND, "--params, --grid and --block are of explain");
+        return EXIT_USAGE;
+    }
+    if (!kernel_table_load(table, COMMAND) || !launch_table_load(launch_table, COMMAND))
         return EXIT_USAGE;
     if (!explains)
         return list(json) ? 0 : EXIT_USAGE;
-    return explain_all(argv + first, argc - first, json);
+    return explain_all(argv + first, argc - first, &question, json);
 }

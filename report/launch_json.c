@@ -56,6 +56,7 @@ static json_t *row_or_null(const struct launch_row *row)
     json_t *object = json_object();
     json_value_set(object, "place", json_value_text(launch_row_place(row)));
     json_value_set(object, "source", json_value_text(launch_row_source(row)));
+    json_value_set(object, "version", json_value_text(launch_row_version(row)));
     return object;
 }
 

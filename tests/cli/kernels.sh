@@ -51,6 +51,54 @@ grep -q 'counts as *gemm by name' text || fail "not counted: $(cat text)"
 "$ROOFTAP" kernels explain who >text || fail "explain of an unknown name"
 grep -q 'family *unknown' text || fail "not unknown: $(cat text)"
 
+# How a launch is read: 1536 x 512 weights of q4_K, 442,368 bytes, with a fused gate twice that; 512 activations of 9 bits
+# and 1536 floats.
+mmvq=_Z13mul_mat_vec_qIL9ggml_type12ELi1ELb1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj5uint3jjjS7_jjjS7_jjjj
+params() { # GATE
+    echo "ptr,ptr,null,0:0:$1:0:0:0:0:0:0:0:0:0,ptr,512,0:0:0,2,16,1536,0:0:1,3072,16,1536,0:0:1,3072,16,1536,0"
+}
+"$ROOFTAP" kernels explain "$mmvq" >text || fail "explain of a known launch"
+grep -q 'launch  *mul_mat_vec_q: .* is not known' text || fail "no parameters, and yet: $(cat text)"
+grep -q 'parameters  *a0 void const\*, a1 void const\*, a2 int const\*' text || fail "no types: $(cat text)"
+"$ROOFTAP" kernels explain "$mmvq" --grid 1536 --block 32,4 --params "$(params 0)" >text || fail "explain of a launch"
+grep -q 'means  *M 1, N 1536, K 512; weight q4_K, activations q8_1, output fp32$' text || fail "not read: $(cat text)"
+grep -q 'asks for  *1572864 FLOP, 449088 bytes, on int8-dp4a$' text || fail "figures: $(cat text)"
+"$ROOFTAP" kernels explain --json "$mmvq" --grid 1536 --block 32,4 --params "$(params 4096)" >json || fail "JSON of a launch"
+python3 - <<'PY' || fail "JSON of a launch: $(cat json)"
+import json
+launch = json.load(open("json"))["kernels"][0]["launch"]
+assert launch["reading"] == "read" and launch["kind"] == "matmul" and launch["problem"] is None, launch
+assert launch["matmul"]["weights"] == 2 and launch["matmul"]["n"] == 1536, launch
+assert launch["flops"] == 2 * 1572864 and launch["bytes"] == 2 * 442368 + 576 + 6144 == launch["bytes_least"], launch
+assert len(launch["parameters"]) == 19 and launch["parameters"][6] == "uint3", launch
+PY
+"$ROOFTAP" kernels explain _Z13mul_mat_vec_qIL9ggml_type12ELi1EEvPKvi >text || fail "explain of another revision"
+grep -q 'launch  *unknown revision of mul_mat_vec_q$' text || fail "a revision that no row has: $(cat text)"
+for wrong in "--params x" "--params ptr,ptr,null,0:0,ptr,1.5" "--params 99=1" "--grid 0" "--block 1,2,3,4" "--params ptr,0=ptr"; do
+    # shellcheck disable=SC2086
+    expect_usage_error "${wrong%% *}" kernels explain "$mmvq" $wrong
+done
+expect_usage_error "no mangled name" kernels explain who --params 1
+expect_usage_error "of explain" kernels --grid 1
+
+# Rows of one's own come first; a wrong one is refused with its line.
+echo '{"kernel": "my_gemv", "types": ["{t0} const*", "float*", "int"], "kind": "matmul", "m": 1, "n": "grid.x", "k": "a2",
+' | tr -d '\n' >launches.jsonl
+echo ' "weight": 0, "weight_format": "fp16", "path": "fp32", "provenance": "at_most"}' >>launches.jsonl
+"$ROOFTAP" kernels explain --launch-table launches.jsonl _Z7my_gemvI6__halfEvPKT_Pfi --params ptr,ptr,64 --grid 10 >text ||
+    fail "a launch table of one's own"
+grep -q 'launch  *matmul, at most$' text || fail "a row of one's own: $(cat text)"
+grep -q 'row  *launches.jsonl:1$' text || fail "a row of one's own: $(cat text)"
+mkdir -p "$HOME/.config/rooftap"
+cp launches.jsonl "$HOME/.config/rooftap/"
+"$ROOFTAP" kernels explain _Z7my_gemvI6__halfEvPKT_Pfi --params 2=64 --grid 10 | grep -q 'launch  *matmul, at most$' ||
+    fail "~/.config/rooftap/launches.jsonl is not read"
+rm "$HOME/.config/rooftap/launches.jsonl"
+echo '{"kernel": "my_gemv"}' >>launches.jsonl
+expect_usage_error "launches.jsonl', line 2: " kernels --launch-table launches.jsonl
+expect_usage_error "launches.jsonl', line 2: " report --launch-table launches.jsonl "$cases"
+expect_usage_error "can't be read" kernels --launch-table nowhere.jsonl
+
 # Any bytes: controls don't reach the terminal, JSON is UTF-8, and a long name ends.
 printf '\033[2J\001evil\xff_gemm\n%s\n' "_ZN$(printf 'I%.0s' {1..30000})" >names
 "$ROOFTAP" kernels explain - <names >text || fail "explain of hostile names"
