@@ -32,6 +32,8 @@ struct image_symbol *image_add(struct image *image, const char *name, size_t len
 const struct image_symbol *image_find(const struct image *image, const char *name, bool kernel);
 
 bool ptx_read(struct image *image, const char *text);
+/* How many parameters TEXT declares of kernel NAME, and *PARAMS of them, to be freed; negative: not told. */
+int ptx_parameters(const char *text, const char *name, struct image_param **params);
 bool elf_read(struct image *image, const void *bytes);
 
 #endif

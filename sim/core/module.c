@@ -86,6 +86,8 @@ void kernel_resolve(struct simgpu_kernel *kernel)
         kernel->binary_version = found.binary_version;
         if (found.cubin)
             kernel->param_count = cubin_parameters(found.cubin, found.cubin_bytes, kernel->name, &kernel->params);
+        if (kernel->param_count < 0 && found.ptx)
+            kernel->param_count = ptx_parameters(found.ptx, kernel->name, &kernel->params);
     }
     if (kernel->param_count < 0)
         kernel->param_count = signature_parameters(kernel->name, &kernel->params);

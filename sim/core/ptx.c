@@ -128,6 +128,27 @@ static const char *read_entry(struct image *image, const char *c)
     return c;
 }
 
+int ptx_parameters(const char *text, const char *name, struct image_param **params)
+{
+    struct image image = {0};
+    int count = -1;
+    size_t length = strlen(name);
+    for (const char *c = text; count < 0 && (c = strstr(c, ".entry")); c += 6) {
+        const char *found = skip_blank(c + 6);
+        if (word_length(found) != length || strncmp(found, name, length))
+            continue;
+        read_entry(&image, found);
+        if (image.count && image.symbols[0].param_count >= 0) {
+            count = image.symbols[0].param_count;
+            *params = image.symbols[0].params;
+            image.symbols[0].params = NULL; /* the caller's */
+        }
+        break;
+    }
+    image_release(&image);
+    return count;
+}
+
 bool ptx_read(struct image *image, const char *text)
 {
     const char *c = skip_blank(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fat binaries made by hand: what a cubin in them, or a mangled name, tells of a kernel's parameters, and for which
+/* Fat binaries made by hand: what a cubin or PTX in them, or a mangled name, tells of a kernel's parameters, and for which
  * architecture a kernel was compiled. The `unit` device is 9.0. */
 #include "ledger_reader.h"
 
@@ -101,7 +101,7 @@ static void make_container(unsigned ptx, unsigned code)
 }
 
 static void **handle;
-static char stubs[16];
+static char stubs[20];
 
 static const void *kernel(int index, const char *name)
 {
@@ -158,6 +158,35 @@ static void damage_is_unknown(void **state)
     make_container(75, 75);
 }
 
+/* As nvcc writes it without compression: the declaration of the kernel whose name is asked for, not of one that begins so. */
+static void text_tells_parameters(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry _Z5otheri4bowls(\n\t.param .u64 p_param_0\n)\n{\n\tret;\n}\n"
+                               ".entry _Z5otheri4bowl(\n\t.param .u32 p_param_0,\n"
+                               "\t.param .align 8 .b8 p_param_1[48]\n)\n.maxntid 32, 1, 1\n{\n\tret;\n}\n"
+                               ".entry _Z4nonev()\n{\n\tret;\n}\n";
+    static struct __attribute__((packed)) {
+        __typeof__(container.header) header;
+        struct entry ptx;
+        char text[sizeof text];
+    } written;
+    written.header = container.header;
+    written.header.bytes = sizeof written - sizeof written.header;
+    written.ptx = (struct entry){
+        .kind = 1, .header_bytes = sizeof written.ptx, .bytes = sizeof written.text, .architecture = 90, .flags = 0x11};
+    memcpy(written.text, text, sizeof text);
+    wrapper.container = &written;
+    expect_parameters(kernel(15, "_Z5otheri4bowl"), 2, (size_t[][2]){{0, 4}, {8, 48}});
+    expect_parameters(kernel(16, "_Z4nonev"), 0, NULL);
+    size_t offset, size;
+    assert_int_equal(cudaFuncGetParamInfo(kernel(17, "_Z5awayi4bowl"), 0, &offset, &size), cudaErrorNotSupported);
+    written.text[sizeof text - 1] = ' '; /* text without an end is none */
+    assert_int_equal(cudaFuncGetParamInfo(kernel(18, "_Z5otheri4bowl"), 0, &offset, &size), cudaErrorNotSupported);
+    wrapper.container = &container;
+}
+
 static void a_name_tells_parameters(void **state)
 {
     (void)state;
@@ -210,9 +239,13 @@ int main(void)
     }
     make_cubin();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cubin_tells_parameters), cmocka_unit_test(a_kernel_is_of_what_the_device_takes),
-        cmocka_unit_test(damage_is_unknown),        cmocka_unit_test(a_name_tells_parameters),
-        cmocka_unit_test(launches_carry_them),      cmocka_unit_test(an_image_that_is_gone_is_not_read),
+        cmocka_unit_test(a_cubin_tells_parameters),
+        cmocka_unit_test(a_kernel_is_of_what_the_device_takes),
+        cmocka_unit_test(damage_is_unknown),
+        cmocka_unit_test(text_tells_parameters),
+        cmocka_unit_test(a_name_tells_parameters),
+        cmocka_unit_test(launches_carry_them),
+        cmocka_unit_test(an_image_that_is_gone_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
