@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds a current llama.cpp with CUDA 13 for test_own_build.py, from the source package of llama-cpp-python: libraries, headers,
-# llama-bench, llama-simple. Host code, kernel names, registration and dispatch are the genuine ones; device code is left out on
-# purpose (cicc_without_code.sh), which turns hours into about 20 minutes on two cores. So it runs on stand-in libraries only:
-# on a GPU every kernel would be missing. Nothing is done twice: stopped anywhere, it goes on from there when run again.
+# llama-bench, llama-simple. Host code, kernel names and parameters, registration and dispatch are the genuine ones; device code
+# is left out on purpose (cicc_without_code.sh), which turns hours into about 20 minutes on two cores. So it runs on stand-in
+# libraries only: on a GPU every kernel would return at once. Nothing is done twice: stopped anywhere, it goes on from there when run again.
 #   build_cuda13.sh [--sdist FILE] [--folder DIR] [--jobs N] [--architectures LIST]
 #   --sdist FILE           llama_cpp_python-0.3.36.tar.gz, if you have it; else it is downloaded (77 MB)
 #   --folder DIR           default $ROOFTAP_CACHE/llama-cuda13, or .deps/llama-cuda13 of the source tree; 1 GB
@@ -93,7 +93,10 @@ if [ "$(cat "$folder/toolkit.stamp" 2>/dev/null)" != "$toolkit $release" ]; then
     ln -s "$toolkit/nvvm/bin/cicc" "$folder/toolkit/nvvm/bin/cicc.vendor"
     echo "$toolkit $release" >"$folder/toolkit.stamp"
 fi
-install -m 755 "$here/cicc_without_code.sh" "$folder/toolkit/nvvm/bin/cicc"
+if ! cmp -s "$here/cicc_without_code.sh" "$folder/toolkit/nvvm/bin/cicc"; then
+    [ ! -d "$folder/build" ] || find "$folder/build" -name '*.cu.o' -delete # made by another one
+    install -m 755 "$here/cicc_without_code.sh" "$folder/toolkit/nvvm/bin/cicc"
+fi
 
 # Executables are linked where no driver may be: the functions of libcuda.so.1 are left open.
 started=$SECONDS
@@ -123,7 +126,7 @@ cat >"$folder/build.txt" <<END
 llama-cpp-python $version, llama.cpp $commit
 CUDA $release of $toolkit
 architectures $architectures
-device code none: every kernel's code is left out on purpose, for simulated GPUs only
+device code none: kernels are declared and return at once, on purpose, for simulated GPUs only
 END
 say "done, $((SECONDS - started)) s of this run"
 echo "$folder"

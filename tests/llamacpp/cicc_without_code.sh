@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Stands as `cicc` in the toolkit folder of build_cuda13.sh. The vendor's compiler runs first, with the least work, because it
-# writes the host's registration stub; then the device code it made is replaced by a module of the same target without any.
+# writes the host's registration stub; then of the device code that it made only the kernels' declarations are kept, as these
+# tell the sizes of parameters, each with a body that returns.
 set -eu
 "$(dirname "$0")/cicc.vendor" "$@" -O0
 output=
@@ -11,7 +12,11 @@ while [ $# -gt 0 ]; do
 done
 case $output in
 *.ptx)
-    grep -m 3 -E '^\.(version|target|address_size) ' "$output" >"$output.empty"
-    mv "$output.empty" "$output"
+    awk '
+        /^\.(version|target|address_size)/ { print; next }
+        /^(\.visible |\.weak )?\.entry / { declaring = 1 }
+        declaring && /^{/ { print "{\n\tret;\n}"; declaring = 0 }
+        declaring' "$output" >"$output.declared"
+    mv "$output.declared" "$output"
     ;;
 esac
