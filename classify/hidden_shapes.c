@@ -8,11 +8,19 @@
 #include "classify/kernel_families.h"
 #include "trace/trace.h"
 
+bool hidden_shapes_is_engine_kernel(const char *name)
+{
+    static const uint32_t any[3] = {1, 1, 1};
+    struct launch_decode decode;
+    launch_decode(name, any, any, NULL, &decode);
+    return decode.reading != LAUNCH_NOT_IN_TABLE;
+}
+
 static bool is_gemm(const struct operator_join *join, uint64_t name_id)
 {
     const char *name = name_pool_find(join->names, name_id);
     enum kernel_kind kind = name ? kernel_kind_of_name(name) : KERNEL_OTHER;
-    return kind == KERNEL_GEMM || kind == KERNEL_GEMV;
+    return (kind == KERNEL_GEMM || kind == KERNEL_GEMV) && !hidden_shapes_is_engine_kernel(name);
 }
 
 static void read_notes(struct session_process *process)

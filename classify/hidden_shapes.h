@@ -13,6 +13,9 @@ enum hidden_reason {
     HIDDEN_NOT_KNOWN,
 };
 
+/* The table of launches has kernels of this name: an engine's own, which no library call would be seen for. */
+bool hidden_shapes_is_engine_kernel(const char *name);
+
 /* Fills what PROCESS has of this from its notes and from the kernels of JOIN that no library call owns. */
 void hidden_shapes_find(struct session_process *process, struct operator_join *join);
 

@@ -106,7 +106,7 @@ static void read_slots(struct session_process *process, const struct operator_jo
 static bool names_gemm_or_attention(const struct operator_join *join, uint64_t name_id)
 {
     const char *name = name_pool_find(join->names, name_id);
-    return name && kernel_kind_of_name(name) != KERNEL_OTHER;
+    return name && kernel_kind_of_name(name) != KERNEL_OTHER && !hidden_shapes_is_engine_kernel(name);
 }
 
 /* Launches where nothing was timed, kernels where that was. */
