@@ -70,6 +70,28 @@ static bool complain(struct reader *r, const char *format, ...)
 
 /* ---- what the row is about ---- */
 
+/* Compilers put no other spelling into a name, so a row with one would never fit. */
+static bool check_spelling(struct reader *r, size_t index, const char *type)
+{
+    /* clang-format off */
+    static const struct { const char *written, *spelled; } others[] = {
+        {"int64_t", "long"},  {"uint64_t", "unsigned long"}, {"size_t", "unsigned long"}, {"int32_t", "int"},
+        {"uint32_t", "unsigned int"}, {"unsigned", "unsigned int"}, {"uint8_t", "unsigned char"}, {"half", "__half"},
+        {"half2", "__half2"}, {"nv_bfloat16", "__nv_bfloat16"}, {"nv_bfloat162", "__nv_bfloat162"},
+    };
+    /* clang-format on */
+    size_t length = strcspn(type, " *&.");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strlen(others[i].written) == length && !strncmp(type, others[i].written, length) &&
+            (strcmp(others[i].written, "unsigned") || type[length] != ' ')) /* not of "unsigned long" */
+            return complain(r, "\"types\" %zu: names have %s for %s", index, others[i].spelled, others[i].written);
+    if (!strncmp(type, "const ", 6))
+        return complain(r, "\"types\" %zu: const stands behind its type, as in \"void const*\"", index);
+    if (strstr(type, " *") || strstr(type, " &") || strstr(type, "  ") || type[strlen(type) - 1] == ' ')
+        return complain(r, "\"types\" %zu: no space stands there, as in \"void const*\"", index);
+    return true;
+}
+
 static bool read_types(struct reader *r)
 {
     struct launch_row *row = r->row;
@@ -84,6 +106,8 @@ static bool read_types(struct reader *r)
         size_t length = json_string_length(item);
         if (!type || !length || strchr(type, '?') || strlen(type) != length)
             return complain(r, "\"types\" %zu must be a type such as \"void const*\"", i);
+        if (!check_spelling(r, i, type))
+            return false;
         if (length > 3 && !strcmp(type + length - 3, "...")) {
             if (i + 1 < count)
                 return complain(r, "\"types\" %zu: only the last may end in ...", i);

@@ -86,6 +86,8 @@ static void test_user_rows(void **state)
         "{\"kernel\": \"k\", \"types\": [], \"kind\": \"helper\", \"serves\": \"next\"}",
         "{\"kernel\": \"k\", \"types\": [\"float*...\"], \"arguments\": 0, \"kind\": \"other\", \"example\": "
         "\"_Z1kPfPf\"}",
+        "{\"kernel\": \"k\", \"types\": [\"unsigned long long\", \"half_t\"], \"kind\": \"other\", \"example\": "
+        "\"_Z1ky6half_t\"}",
         "{\"kernel\": \"k\", \"types\": [\"{t0}*\"], \"kind\": \"other\", \"example\": \"_Z1kIfEvPT_\"}",
     };
     (void)state;
@@ -117,6 +119,13 @@ static void test_user_errors(void **state)
         {"{\"kernel\": \"k\", \"types\": [5]}", 1, "\"types\" 0 must be a type"},
         {"{\"kernel\": \"k\", \"types\": [\"int\", \"?\"]}", 1, "\"types\" 1 must be a type"},
         {"{\"kernel\": \"k\", \"types\": [\"int...\", \"int\"]}", 1, "only the last"},
+        {"{\"kernel\": \"k\", \"types\": [\"const void*\"]}", 1, "const stands behind"},
+        {"{\"kernel\": \"k\", \"types\": [\"void const *\"]}", 1, "no space stands there"},
+        {"{\"kernel\": \"k\", \"types\": [\"int \"]}", 1, "no space stands there"},
+        {"{\"kernel\": \"k\", \"types\": [\"size_t\"]}", 1, "names have unsigned long for size_t"},
+        {"{\"kernel\": \"k\", \"types\": [\"half const*\"]}", 1, "names have __half for half"},
+        {"{\"kernel\": \"k\", \"types\": [\"uint32_t const*\"]}", 1, "names have unsigned int for uint32_t"},
+        {"{\"kernel\": \"k\", \"types\": [\"unsigned\"]}", 1, "names have unsigned int for unsigned"},
         {"{\"kernel\": \"k\", \"types\": []}", 1, "\"kind\" must be"},
         {"{\"kernel\": \"k\", \"types\": [], \"kind\": \"gemm\"}", 1, "\"kind\" must be"},
         {"{\"kernel\": \"k\", \"types\": [], \"kind\": \"helper\"}", 1, "a helper needs \"serves\""},
