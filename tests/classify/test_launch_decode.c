@@ -421,8 +421,17 @@ static void test_by_grid(void **state)
         assert_int_equal(d.provenance, TRACE_EXACT);
         assert_int_equal(d.weight_parameter, -1);
     }
-    struct launch_decode d = decode_of("_Z7by_gridI6__halfLi4EEvPT_Pf", 64, 1, 1, warp, NULL);
-    assert_left(&d, LAUNCH_OTHER_REVISION, "unknown revision of by_grid");
+    /* Another type, one as long, one more star. */
+    static const char *const others[] = {"_Z7by_gridI6__halfLi4EEvPT_Pf", "_Z7by_gridI6__halfLi4EEvPd",
+                                         "_Z7by_gridI6__halfLi4EEvPPT_"};
+    for (int i = 0; i < 3; i++) {
+        struct launch_decode d = decode_of(others[i], 64, 1, 1, warp, NULL);
+        assert_left(&d, LAUNCH_OTHER_REVISION, "unknown revision of by_grid");
+    }
+    struct launch_decode d = decode_of("_Z4widellll", 1, 1, 1, warp, NULL); /* one more */
+    assert_left(&d, LAUNCH_OTHER_REVISION, "unknown revision of wide");
+    d = decode_of("_Z4widexll", 1, 1, 1, warp, NULL); /* long long */
+    assert_left(&d, LAUNCH_OTHER_REVISION, "unknown revision of wide");
 }
 
 /* Sizes of 64 bits: overflow and a division by 0 are refused. */
@@ -457,6 +466,61 @@ static void test_overflow(void **state)
     }
 }
 
+static struct launch_decode decode_of_longs(const char *name, const int64_t *values, int count)
+{
+    struct launch_fixture f;
+    fixture_begin(&f);
+    for (int i = 0; i < count; i++)
+        fixture_i64(&f, values[i]);
+    return decode_of(name, 1, 1, 1, warp, &f);
+}
+
+/* What holds for all rows, whatever they check themselves. */
+static void test_bounds(void **state)
+{
+    static const struct {
+        int64_t values[5]; /* m, batch, activations, matrices_least, matrices_most */
+        const char *problem;
+    } cases[] = {
+        {{3, 2, 1, 2, 6}, NULL},
+        {{3, 2, 2, 6, 6}, NULL},
+        {{3, 2, 1, 2, 7}, "matrices_most <= m * batch * weights"},
+        {{3, 2, 1, 5, 4}, "matrices_least <= matrices_most"},
+        {{3, 2, 3, 2, 6}, "activations <= batch"},
+        {{3, 2, 0, 2, 6}, "activations is 0"},
+        {{3, 2, 1, 0, 6}, "matrices_least is 0"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct launch_decode d = decode_of_longs("_Z6boundslllll", cases[i].values, 5);
+        if (cases[i].problem)
+            assert_left(&d, LAUNCH_REFUSED, cases[i].problem);
+        else {
+            assert_read(&d);
+            assert_int_equal(d.provenance, TRACE_AT_MOST); /* the row says so */
+        }
+    }
+}
+
+/* Absorbed MLA: 100 keys of 576, of which V is 512; K is read alone. 128 heads, 2 * (576 + 512) FLOPs a pair. */
+static void test_latent(void **state)
+{
+    struct attention_model model;
+    struct attention_work work;
+    (void)state;
+    struct launch_decode d = decode_of_longs("_Z6latentll", (const int64_t[]){576, 512}, 2);
+    assert_read(&d);
+    assert_int_equal(d.provenance, TRACE_PARAMS);
+    launch_decode_attention(&d, &model);
+    attention_work(&model, &work);
+    assert_true(work.kv_bytes == 100 * 576 * 2 && work.flops == 128.0 * 2 * (576 + 512) * 100);
+    assert_true(work.partial_bytes == 0);
+    d = decode_of_longs("_Z6latentll", (const int64_t[]){512, 576}, 2);
+    assert_left(&d, LAUNCH_REFUSED, "d_v <= d");
+    d = decode_of_longs("_Z6latentll", (const int64_t[]){1025, 512}, 2);
+    assert_left(&d, LAUNCH_REFUSED, "d is 1025, not 1 to 1024");
+}
+
 static struct launch_table_file *file;
 
 static int read_rows(void **state)
@@ -485,7 +549,7 @@ int main(void)
         cmocka_unit_test(test_mmvq_experts),   cmocka_unit_test(test_moe),        cmocka_unit_test(test_mmq),
         cmocka_unit_test(test_mmvf),           cmocka_unit_test(test_attention),  cmocka_unit_test(test_not_read),
         cmocka_unit_test(test_unknown_format), cmocka_unit_test(test_helpers),    cmocka_unit_test(test_by_grid),
-        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_overflow),       cmocka_unit_test(test_bounds),     cmocka_unit_test(test_latent),
     };
     return cmocka_run_group_tests(tests, read_rows, free_rows);
 }

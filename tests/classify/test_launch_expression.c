@@ -140,6 +140,8 @@ static void test_unknown(void **state)
         {"lost == lost", LAUNCH_VALUE_NOT_KEPT},
         {"1 && lost", LAUNCH_VALUE_NOT_KEPT},
         {"0 || lost", LAUNCH_VALUE_NOT_KEPT},
+        {"lost && 1", LAUNCH_VALUE_NOT_KEPT},
+        {"lost || 0", LAUNCH_VALUE_NOT_KEPT},
         {"!lost", LAUNCH_VALUE_NOT_KEPT},
         {"min(1, lost)", LAUNCH_VALUE_NOT_KEPT},
         {"a6 + 1", LAUNCH_VALUE_OUT_OF_RANGE},
