@@ -126,12 +126,23 @@ call_memo_is(const struct call_memo *memo, const struct call_shape *shape, struc
     return same && (!strided || (there[0] == here[0] && there[1] == here[1] && there[2] == here[2]));
 }
 
+/* Told apart by more than where it leads to: the start of other hashes too. */
+static inline __attribute__((always_inline)) uint64_t launch_memo_hash(const struct launch_shape *shape)
+{
+    return (uint64_t)(uintptr_t)shape->kernel + shape->grid_xy * 0x165667b1u + shape->block_xy * 0x27d4eb2fu +
+           shape->grid_z_block_z * 0x5bd1e995u;
+}
+
+static inline __attribute__((always_inline)) struct launch_memo *launch_memo_at(struct call_memory *memory,
+                                                                                uint64_t hash)
+{
+    return &memory->launch[memo_mix(hash) % (LAUNCH_MEMOS / 2) * 2];
+}
+
 static inline __attribute__((always_inline)) struct launch_memo *launch_memo_set(struct call_memory *memory,
                                                                                  const struct launch_shape *shape)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)shape->kernel + shape->grid_xy * 0x165667b1u + shape->block_xy * 0x27d4eb2fu +
-                    shape->grid_z_block_z * 0x5bd1e995u;
-    return &memory->launch[memo_mix(hash) % (LAUNCH_MEMOS / 2) * 2];
+    return launch_memo_at(memory, launch_memo_hash(shape));
 }
 
 static inline __attribute__((always_inline)) bool launch_memo_is(const struct launch_memo *memo,

@@ -112,12 +112,10 @@ static void name_events(const struct kernel_timing_context *context, const struc
 
 /* ---- launches whose kernel has a plan ---- */
 
-/* A plan is that of one name. Fields that are far smaller than their words share one. */
-static inline uint64_t seed_of(const struct launch_shape *shape, const struct parameter_plan *plan)
+/* A plan is that of one name. Sums of multiples will do: the folds that follow spread them. */
+static inline uint64_t seed_of(const struct launch_shape *shape, const struct parameter_plan *plan, uint64_t hash)
 {
-    uint64_t sizes = shape->entry_shared << 16 | shape->entry_shared >> 48;
-    uint64_t hash = parameter_fold(0, (uint64_t)(uintptr_t)plan, shape->grid_xy);
-    return parameter_fold(hash, shape->block_xy ^ sizes, shape->grid_z_block_z);
+    return hash + shape->entry_shared * 0x3c6ef35fu + (uint64_t)(uintptr_t)plan;
 }
 
 static inline struct values_memo *memo_of(struct trace_thread *thread, uint64_t hash)
@@ -147,15 +145,14 @@ static __attribute__((noinline)) struct launch_room reserve_first(struct trace_t
     return room;
 }
 
-static inline __attribute__((always_inline)) struct launch_room reserve_values(struct trace_thread *thread,
-                                                                               const struct launch_shape *shape,
-                                                                               const struct parameter_plan *plan,
-                                                                               void *const *parameters)
+static inline __attribute__((always_inline)) struct launch_room
+reserve_values(struct trace_thread *thread, const struct launch_shape *shape, const struct parameter_plan *plan,
+               void *const *parameters, uint64_t shape_hash)
 {
     enum { SIZE = sizeof(struct trace_launch) + sizeof(struct trace_launch_pointers) };
     struct launch_room room;
     uint64_t pointer[PARAMETER_POINTER_ROOM];
-    uint64_t hash = parameter_plan_hash(plan, parameters, seed_of(shape, plan), pointer);
+    uint64_t hash = parameter_plan_hash(plan, parameters, seed_of(shape, plan, shape_hash), pointer);
     const struct values_memo *memo = memo_of(thread, hash);
     if (__builtin_expect(memo->hash == hash, 1) || (++memo)->hash == hash) {
         uint64_t place = memo->place;
@@ -172,7 +169,7 @@ static inline __attribute__((always_inline)) struct launch_room reserve_values(s
 /* ---- those that nothing remembers ---- */
 
 static __attribute__((noinline)) struct launch_room
-reserve_without_values(struct trace_thread *thread, const struct launch_shape *shape, bool has_plan)
+reserve_without_values(struct trace_thread *thread, const struct launch_shape *shape, bool never_has_values)
 {
     struct launch_room room = reserve_second(thread, shape);
     if (room.launch)
@@ -180,37 +177,48 @@ reserve_without_values(struct trace_thread *thread, const struct launch_shape *s
     int error_before = errno;
     struct trace_launch_shape content = content_of(shape, kernel_names_id(thread, shape->kernel));
     room = reserve_with_shape(thread, &content, sizeof content, NULL);
-    if (!has_plan)
+    if (never_has_values)
         remember(thread, shape, place_of(thread, room));
     errno = error_before;
     return room;
 }
 
-static __attribute__((noinline)) struct launch_room
-reserve_slowly(struct trace_thread *thread, const struct launch_shape *shape, void *const *parameters)
+/* *NEVER: it has none, and that is for good. */
+static const struct parameter_plan *find_or_decide(const struct launch_shape *shape, bool *never)
 {
     uint64_t state;
     const struct parameter_plan *plan = parameter_plan_find(shape->kernel, &state);
-    if (!plan && state != PARAMETER_PLAN_NONE && parameters)
-        plan = parameter_plan_decide(shape->kernel, (uint32_t)shape->entry_shared);
+    if (!plan && state != PARAMETER_PLAN_NONE) {
+        parameter_plan_decide(shape->kernel, (uint32_t)shape->entry_shared);
+        plan = parameter_plan_find(shape->kernel, &state);
+    }
+    *never = state == PARAMETER_PLAN_NONE;
+    return plan;
+}
+
+static __attribute__((noinline)) struct launch_room
+reserve_slowly(struct trace_thread *thread, const struct launch_shape *shape, void *const *parameters)
+{
+    bool never;
+    const struct parameter_plan *plan = find_or_decide(shape, &never);
     if (plan && parameters) {
-        struct launch_room room = reserve_values(thread, shape, plan, parameters);
+        struct launch_room room = reserve_values(thread, shape, plan, parameters, launch_memo_hash(shape));
         if (room.launch)
             return room;
     }
-    return reserve_without_values(thread, shape, plan != NULL);
+    return reserve_without_values(thread, shape, never);
 }
 
 /* Straight through where the kernel lies at its first place in the table of names, and has a plan. */
 struct launch_room launch_reserve_anew(struct trace_thread *thread, const struct launch_shape *shape,
-                                       void *const *parameters)
+                                       void *const *parameters, uint64_t hash)
 {
     const struct name_slot *slot = &name_slots[name_first_slot(shape->kernel)];
     const void *key = atomic_load_explicit(&slot->key, memory_order_acquire);
     uint64_t state = atomic_load_explicit(&slot->plan, memory_order_acquire);
     if (__builtin_expect(key == shape->kernel && state > PARAMETER_PLAN_IN_THE_MAKING && !(state & 1) && parameters,
                          1)) {
-        struct launch_room room = reserve_values(thread, shape, (const void *)(uintptr_t)state, parameters);
+        struct launch_room room = reserve_values(thread, shape, (const void *)(uintptr_t)state, parameters, hash);
         if (__builtin_expect(room.launch != NULL, 1))
             return room;
     }
@@ -220,13 +228,11 @@ struct launch_room launch_reserve_anew(struct trace_thread *thread, const struct
 static struct launch_room reserve_captured(struct trace_thread *thread, const struct launch_shape *shape,
                                            const char *name, void *const *parameters)
 {
-    uint64_t state;
+    bool never;
     struct launch_room room = {NULL, 0};
-    const struct parameter_plan *plan = parameters ? parameter_plan_find(shape->kernel, &state) : NULL;
-    if (parameters && !plan && state != PARAMETER_PLAN_NONE)
-        plan = parameter_plan_decide(shape->kernel, (uint32_t)shape->entry_shared);
+    const struct parameter_plan *plan = parameters ? find_or_decide(shape, &never) : NULL;
     if (plan)
-        room = reserve_values(thread, shape, plan, parameters);
+        room = reserve_values(thread, shape, plan, parameters, launch_memo_hash(shape));
     if (room.launch)
         return room;
     struct trace_launch_shape content = content_of(shape, name ? trace_name_intern(thread, name) : 0);

@@ -151,9 +151,9 @@ static inline enum trace_owner launch_room_owner(struct launch_room room)
 }
 
 /* For one that the thread's block may not hold yet, and may be dropped; and for all whose kernel has a plan. PARAMETERS: NULL:
- * their values are not asked for. */
+ * their values are not asked for. HASH: launch_memo_hash(). */
 struct launch_room launch_reserve_anew(struct trace_thread *thread, const struct launch_shape *shape,
-                                       void *const *parameters);
+                                       void *const *parameters, uint64_t hash);
 
 static inline __attribute__((always_inline)) struct launch_written
 launch_finish_room(const struct launch_event *event, struct launch_room room, uint64_t end_ticks)
@@ -169,7 +169,8 @@ static inline __attribute__((always_inline)) struct launch_written
 launch_write(const struct launch_shape *shape, const struct launch_event *event, uint64_t end_ticks)
 {
     struct trace_thread *thread = event->thread;
-    const struct launch_memo *memo = launch_memo_set(call_memory(thread), shape);
+    uint64_t hash = launch_memo_hash(shape);
+    const struct launch_memo *memo = launch_memo_at(call_memory(thread), hash);
     if (__builtin_expect(launch_memo_is(memo, shape), 1)) {
         uint64_t id, place = memo->place;
         struct trace_launch *launch = trace_reserve_at(thread, place, TRACE_RECORD_LAUNCH, sizeof *launch, &id);
@@ -179,7 +180,7 @@ launch_write(const struct launch_shape *shape, const struct launch_event *event,
         }
     }
     return launch_finish_room(
-        event, launch_reserve_anew(thread, shape, event->parent_call_id ? NULL : event->parameters), end_ticks);
+        event, launch_reserve_anew(thread, shape, event->parent_call_id ? NULL : event->parameters, hash), end_ticks);
 }
 
 static inline void launch_leave(struct trace_thread *thread)

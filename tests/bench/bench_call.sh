@@ -54,4 +54,5 @@ bench count "cuBLAS call" "60 ns, 300 instructions" 304
 bench lt "cuBLASLt call, shape remembered" "200 ns" 655
 bench lt_new "cuBLASLt call, shape read" "1000 ns with the real getters" 4400
 bench launch "kernel launch" "40 ns" 222
+bench launch_values "kernel launch, 19 parameters kept" "120 ns, 500 instructions" 500
 exit $failed

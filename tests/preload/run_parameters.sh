@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Values of kernels' parameters in the trace are those that were passed: run_parameters.sh CASE SHIM HOST DUMP COMPARE FOLDER
+set -eu
+case=$1 shim=$2 host=$3 dump=$4 compare=$5 folder=$6
+rm -rf "$folder"
+mkdir -p "$folder/trace"
+fail() { echo "$case: $*" >&2; exit 1; }
+shimmed() { LD_PRELOAD=$shim ROOFTAP_DIR=$folder/trace ROOFTAP_TIMING=off "$@"; }
+recorded() { "$dump" "$folder/trace" >"$folder/recorded"; }
+count() { grep -c "^{\"record\":\"$1\"" "$folder/recorded" || true; }
+
+case $case in
+each | repeat | missing)
+    for sizes in "" 1; do
+        rm -rf "$folder/trace" && mkdir "$folder/trace"
+        (if [ -n "$sizes" ]; then export SIZES=1; fi; shimmed "$host" "$case" 20000 >"$folder/expected") ||
+            fail "exit status $?: an error was left behind"
+        recorded
+        python3 "$compare" "$folder/expected" "$folder/recorded"
+    done
+    ;;
+error) # the program's own error stays, and is not mixed up with ours
+    SIZES=1 shimmed "$host" error >"$folder/expected" || fail "exit status $?"
+    recorded
+    python3 "$compare" "$folder/expected" "$folder/recorded"
+    ;;
+off) # the user wants none
+    ROOFTAP_PARAMETERS=off shimmed "$host" each >"$folder/expected"
+    recorded
+    [ "$(count launch)" -eq 36 ] || fail "$(count launch) launches recorded, 36 were made"
+    [ "$(count plan)" -eq 0 ] || fail "$(count plan) plans"
+    grep -q '"values"' "$folder/recorded" && fail "values were kept"
+    true
+    ;;
+refused) # a launch that fails has none
+    FAKE_STATUS=1 shimmed "$host" each >/dev/null || true
+    recorded
+    [ "$(count launch)" -eq 0 ] || fail "$(count launch) launches recorded, none succeeded"
+    [ "$(count plan)" -eq 0 ] || fail "$(count plan) plans of kernels that never ran"
+    ;;
+fork) # children write their plans anew
+    shimmed "$host" fork >"$folder/expected" || fail "exit status $?"
+    recorded
+    [ "$(count launch)" -eq 10 ] || fail "$(count launch) launches, 10 were made"
+    [ "$(grep -c '"values":' "$folder/recorded")" -eq 10 ] || fail "launches without values"
+    for file in "$folder"/trace/*.trace; do
+        rm -rf "$folder/one" && mkdir "$folder/one" && ln "$file" "$folder/one/"
+        "$dump" "$folder/one" >"$folder/lines"
+        plans=$(grep -c '"record":"plan"' "$folder/lines") kinds=$(grep '"record":"launch"' "$folder/lines" | grep -o '"name":[0-9]*' | sort -u | wc -l)
+        [ "$plans" -eq "$kinds" ] || fail "$file: $plans plans of $kinds kernels"
+    done
+    ;;
+threads) # the first launches at once: one plan a kernel, and none lost for good
+    shimmed "$host" threads 1800
+    recorded
+    [ "$(count launch)" -eq 7200 ] || fail "$(count launch) launches, 7200 were made"
+    [ "$(count plan)" -eq 6 ] || fail "$(count plan) plans of 6 kernels"
+    values=$(grep -c '"values":' "$folder/recorded")
+    [ "$values" -ge 4780 ] || fail "$values launches with values of 4800: more than the first few went without"
+    ;;
+esac
