@@ -73,6 +73,15 @@ static bool takes_byte_kernel(const struct sim_key *row, const char *text)
            factor > row->least && factor <= row->most && blocks;
 }
 
+static bool takes_index_kernel(const struct sim_key *row, const char *text)
+{
+    char name[64];
+    unsigned pointer, rows, limit;
+    int end = 0;
+    return sscanf(text, "%63[A-Za-z0-9_]:%u:%u:%u%n", name, &pointer, &rows, &limit, &end) == 4 && !text[end] &&
+           limit > row->least && limit <= row->most;
+}
+
 static bool takes_switch(const struct sim_key *row, const char *text)
 {
     (void)row;
@@ -116,6 +125,7 @@ static const struct sim_key keys[] = {
     {"gemm_slowdown",      takes_number,     1,       1e9,  "a factor of at least 1, at most 1e9"},
     {"gemm_fail_every",    takes_whole,      0,       1e15, "a whole number, 0 for none"},
     {"byte_kernel",        takes_byte_kernel, 0,      1e6,  "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
+    {"index_kernel",       takes_index_kernel, 0,   65536, "NAME:POINTER:ROWS:LIMIT, at most 4 times"},
     {"cupti",              takes_release,    0,       0,    "11.8, 12.4, 12.8, 12.9, 13.0, 13.2, 13.3 or 13.4"},
     {"driver_version",     takes_driver,     11,      13,   "the CUDA release of a driver, 11.0 to 13.9"},
     {"graph_iterations",   takes_number,     0,       1e6,  "a number of iterations, at most 1e6"},

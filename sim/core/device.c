@@ -119,6 +119,22 @@ static bool read_byte_kernel(const char *text)
     return true;
 }
 
+static bool read_index_kernel(const char *text)
+{
+    struct simgpu_index_kernel kernel;
+    size_t count = 0, most = sizeof device.index_kernels / sizeof *device.index_kernels;
+    int end = 0;
+    while (count < most && device.index_kernels[count].name[0])
+        count++;
+    if (count == most ||
+        sscanf(text, "%63[A-Za-z0-9_]:%u:%u:%u%n", kernel.name, &kernel.pointer, &kernel.rows, &kernel.limit, &end) !=
+            4 ||
+        text[end] || !kernel.limit || kernel.limit > 65536)
+        return false;
+    device.index_kernels[count] = kernel;
+    return true;
+}
+
 static bool read_cupti(const char *text)
 {
     static const char *const releases[] = {"11.8", "12.4", "12.8", "12.9", "13.0", "13.2", "13.3", "13.4"};
@@ -204,6 +220,7 @@ static const struct {
     {"gemm_slowdown",      read_gemm_slowdown,    "a factor of at least 1, at most 1e9"},
     {"gemm_fail_every",    read_fail_every,       "a whole number, 0 for none"},
     {"byte_kernel",        read_byte_kernel,      "NAME:PARAMETER:FACTOR:BLOCKS, at most 4 times"},
+    {"index_kernel",       read_index_kernel,     "NAME:POINTER:ROWS:LIMIT, at most 4 times"},
     {"cupti",              read_cupti,            "11.8, 12.4, 12.8, 12.9, 13.0, 13.2, 13.3 or 13.4"},
     {"driver_version",     read_driver_version,   "the CUDA release of a driver, 11.0 to 13.9"},
     {"graph_iterations",   read_graph_iterations, "a number of iterations, at most 1e6"},

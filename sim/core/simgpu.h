@@ -61,6 +61,13 @@ struct simgpu_byte_kernel {
     unsigned blocks;
 };
 
+/* A kernel that sorts or chooses: it writes rows of int32 to where a pointer leads, each with all numbers below LIMIT.
+ * POINTER and ROWS, an int that says how many, are numbers of its parameters, from 0. */
+struct simgpu_index_kernel {
+    char name[64];
+    unsigned pointer, rows, limit;
+};
+
 struct simgpu_device {
     char name[128];         /* key `name`; programs see "Simulated <name>" */
     uint32_t pci_device_id; /* key pci_device_id, 0x2684 */
@@ -78,14 +85,15 @@ struct simgpu_device {
     double gemm_slowdown;                      /* 1; factor on the time of each GEMM's kernel */
     uint64_t gemm_fail_every;                  /* 0: none; N: each Nth GEMM that would launch a kernel fails instead */
     struct simgpu_byte_kernel byte_kernels[4]; /* those with a name */
-    unsigned graph_iterations;                 /* 3; of each WHILE body of a graph whose condition holds */
-    char cupti[8];                             /* the release that CUPTI behaves as; empty: its headers' */
-    int driver_version;                        /* 1000 * major + 10 * minor; 0: that of the headers */
-    int held_clock_khz;                        /* what NVML reads as the SM clock; 0: clock_khz */
-    int power_mw, temperature_c;               /* what NVML reads; negative: it can't */
-    uint64_t throttle_reasons;                 /* what NVML reads: nvmlClocksThrottleReasons bits */
-    int memory_bus_bits, l2_bytes;             /* attributes; the memory clock follows from bus and bandwidth */
-    int devices;                               /* 1; so many equal ones are in the machine */
+    struct simgpu_index_kernel index_kernels[4]; /* likewise */
+    unsigned graph_iterations;                   /* 3; of each WHILE body of a graph whose condition holds */
+    char cupti[8];                               /* the release that CUPTI behaves as; empty: its headers' */
+    int driver_version;                          /* 1000 * major + 10 * minor; 0: that of the headers */
+    int held_clock_khz;                          /* what NVML reads as the SM clock; 0: clock_khz */
+    int power_mw, temperature_c;                 /* what NVML reads; negative: it can't */
+    uint64_t throttle_reasons;                   /* what NVML reads: nvmlClocksThrottleReasons bits */
+    int memory_bus_bits, l2_bytes;               /* attributes; the memory clock follows from bus and bandwidth */
+    int devices;                                 /* 1; so many equal ones are in the machine */
 };
 enum { SIMGPU_DEVICES_MOST = 8 };
 SIMGPU_API const struct simgpu_device *simgpu_device(void);

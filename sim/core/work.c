@@ -2,6 +2,7 @@
 /* Pieces of device work: how long each takes, what it really does, and its way to timeline, ledger and observer. */
 #include "sim/core/work.h"
 #include "sim/core/device.h"
+#include "sim/core/index_kernel.h"
 #include "sim/core/memory_state.h"
 #include "sim/core/stream.h"
 
@@ -95,6 +96,18 @@ static int check_fill(const struct simgpu_fill *fill)
     return SIMGPU_SUCCESS;
 }
 
+static int check_kernel(struct simgpu_kernel_launch *launch)
+{
+    struct place_of_bytes place;
+    void *to;
+    size_t bytes;
+    int result = kernel_check(launch);
+    launch->index = result ? NULL : index_kernel_of(launch, &to, &bytes);
+    if (launch->index && (!check_bytes(to, bytes, &place) || !place.known))
+        launch->index = NULL;
+    return result;
+}
+
 /* What stands for itself, as a graph's node that is built by hand, belongs to the thread's context. */
 static bool belongs(struct simgpu_work *work)
 {
@@ -112,7 +125,7 @@ int work_check(struct simgpu_work *work)
         return SIMGPU_OUT_OF_MEMORY;
     switch (work->type) {
     case SIMGPU_WORK_KERNEL:
-        return kernel_check(&work->kernel);
+        return check_kernel(&work->kernel);
     case SIMGPU_WORK_COPY:
         return check_copy(&work->copy);
     case SIMGPU_WORK_FILL:
@@ -243,6 +256,8 @@ void work_perform(const struct simgpu_work *work)
         perform_copy(&work->copy);
     else if (work->type == SIMGPU_WORK_FILL)
         perform_fill(&work->fill);
+    else if (work->type == SIMGPU_WORK_KERNEL)
+        index_kernel_write(&work->kernel);
     else if (work->type == SIMGPU_WORK_HOST && work->host.stream_function)
         work->host.stream_function(work->host.stream, SIMGPU_SUCCESS, work->host.data);
     else if (work->type == SIMGPU_WORK_HOST)
@@ -252,7 +267,8 @@ void work_perform(const struct simgpu_work *work)
 static bool has_effect(const struct simgpu_work *work)
 {
     return (work->type == SIMGPU_WORK_COPY && copy_bytes(&work->copy)) ||
-           (work->type == SIMGPU_WORK_FILL && fill_bytes(&work->fill)) || work->type == SIMGPU_WORK_HOST;
+           (work->type == SIMGPU_WORK_FILL && fill_bytes(&work->fill)) || work->type == SIMGPU_WORK_HOST ||
+           (work->type == SIMGPU_WORK_KERNEL && work->kernel.index);
 }
 
 /* ---- copies that own what they point to ---- */

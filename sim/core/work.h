@@ -42,6 +42,7 @@ struct simgpu_kernel_launch {
     void *buffer;       /* parameters as one block (a graph's node: its own copy), or NULL */
     size_t buffer_size; /* 0: unknown */
     int priority;
+    const struct simgpu_index_kernel *index; /* what it writes, or NULL: filled in by the core */
     bool cooperative;
     bool programmatic; /* may start before the kernel before it in its stream has ended */
 };

@@ -66,6 +66,15 @@ class Runs(harness.Case):
         session = self.check(harness.model("q4_K"), environment={"LD_BIND_NOW": "1"})
         self.assertEqual(session.driven["devices"], ["CUDA0", "CPU"])
 
+    def test_experts_that_the_host_sorts(self):
+        """f16 experts of a long prompt: the host reads which were chosen, and multiplies with one after the other. The
+        simulator chooses them by turns, so each has 301 * 2 / 8 tokens, one more or less."""
+        session = self.check(harness.model("f16", experts=8), "--prompt", "301", "--generate", "4",
+                             sim_options=["index_kernel=topk_moe_cuda:2:4:8"])
+        by_expert = [line["args"]["n"] for line in session.ledger("call") if line["args"].get("m") == 1536]
+        self.assertEqual(sum(by_expert), 301 * 2 * 2, "gate and up of one layer: the last has one token")
+        self.assertLessEqual(set(by_expert), {74, 75, 76})
+
     def test_nothing_on_the_gpu(self):
         session = self.run_model(harness.model("q4_K"), "--gpu-layers", "0")
         self.assertEqual(session.ledger("kernel"), [])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fat binaries made by hand: what a cubin or PTX in them, or a mangled name, tells of a kernel's parameters, and for which
- * architecture a kernel was compiled. The `unit` device is 9.0. */
+/* Fat binaries made by hand: what a cubin or PTX in them, or a mangled name, tells of a kernel's parameters, for which
+ * architecture a kernel was compiled, and what a kernel writes that the device file names. The `unit` device is 9.0. */
 #include "ledger_reader.h"
 
 #include <dlfcn.h>
@@ -228,8 +228,48 @@ static void an_image_that_is_gone_is_not_read(void **state)
     assert_int_equal(cudaFuncGetParamInfo(kept, 0, &offset, &size), cudaErrorNotSupported);
 }
 
+/* index_kernel = choose:1:2:3, by its mangled name: rows of 0, 1, 2 in some order, in a graph as well. */
+static void a_kernel_chooses(void **state)
+{
+    (void)state;
+    static const int expected[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}};
+    int found[3][3], rows = 2, none = 0, many = 1000;
+    float *scores = NULL;
+    int *chosen;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    handle = __cudaRegisterFatBinary(&wrapper);
+    const void *choose = kernel(15, "_Z6chooseILi3EEvPKfPii");
+    OK(cudaMalloc((void **)&chosen, sizeof found));
+    OK(cudaMemset(chosen, 0xff, sizeof found));
+    OK(cudaLaunchKernel(choose, (dim3){1, 1, 1}, (dim3){32, 1, 1}, (void *[]){&scores, &chosen, &rows}, 0, NULL));
+    OK(cudaLaunchKernel(choose, (dim3){1, 1, 1}, (dim3){32, 1, 1}, (void *[]){&scores, &scores, &rows}, 0, NULL));
+    OK(cudaLaunchKernel(choose, (dim3){1, 1, 1}, (dim3){32, 1, 1}, (void *[]){&scores, &chosen, &none}, 0, NULL));
+    OK(cudaLaunchKernel(choose, (dim3){1, 1, 1}, (dim3){32, 1, 1}, (void *[]){&scores, &chosen, &many}, 0, NULL));
+    OK(cudaMemcpy(found, chosen, sizeof found, cudaMemcpyDeviceToHost));
+    assert_memory_equal(found, expected, 2 * sizeof *found);
+    assert_int_equal(found[2][0], -1);
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    rows = 3;
+    OK(cudaLaunchKernel(choose, (dim3){1, 1, 1}, (dim3){32, 1, 1}, (void *[]){&scores, &chosen, &rows}, 0, stream));
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    OK(cudaMemcpy(found, chosen, sizeof found, cudaMemcpyDeviceToHost));
+    assert_int_equal(found[2][0], -1);
+    OK(cudaGraphLaunch(executable, stream));
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaMemcpy(found, chosen, sizeof found, cudaMemcpyDeviceToHost));
+    assert_memory_equal(found, expected, sizeof found);
+}
+
 int main(void)
 {
+    FILE *device = fopen("images.device", "w");
+    fputs("flops_per_second.fp32 = 1e14\nindex_kernel = choose:1:2:3\n", device);
+    fclose(device);
+    setenv("SIMGPU_DEVICE", "images.device", 1);
     ledger_use(LEDGER);
     setenv("SIMGPU_LEDGER_PARAMS", "all", 1);
     setenv("SIMGPU_STRUCT_SIZES", "bow:4:4,box:48:8", 1);
@@ -246,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_name_tells_parameters),
         cmocka_unit_test(launches_carry_them),
         cmocka_unit_test(an_image_that_is_gone_is_not_read),
+        cmocka_unit_test(a_kernel_chooses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
