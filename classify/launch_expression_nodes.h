@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What launch_expression.c makes of a text and launch_expression_value.c evaluates. Of those two alone. */
+/* What launch_expression_parse.c makes of a text and launch_expression_value.c evaluates. Of launch_expression*.c alone. */
 #ifndef CLASSIFY_LAUNCH_EXPRESSION_NODES_H
 #define CLASSIFY_LAUNCH_EXPRESSION_NODES_H
 
@@ -59,5 +59,10 @@ struct launch_expression {
     int root;
     struct launch_node nodes[];
 };
+
+/* TEXT into NODES, *COUNT of them, whose texts are to be freed. Returns the root; -1, with ERROR, and nothing to be freed. */
+int launch_expression_parse(const char *text, const struct launch_scope *scope, bool wants_text,
+                            struct launch_node nodes[LAUNCH_EXPRESSION_NODES_MOST], size_t *count,
+                            char error[LAUNCH_EXPRESSION_ERROR_BYTES]);
 
 #endif
