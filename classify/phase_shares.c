@@ -45,13 +45,43 @@ struct phase_share *phase_shares_of(const struct operator_join *join, const stru
     return shares;
 }
 
+static uint64_t rest_of(uint64_t number, uint64_t part, uint64_t all)
+{
+    __extension__ typedef unsigned __int128 product;
+    return all ? (uint64_t)((product)number * part % all) : 0;
+}
+
+/* By largest remainder: rounded down, and what is left over goes where most was cut off. */
+static void find_parts(const struct phase_share *share, uint64_t taken, uint64_t parts[PHASE_COUNT])
+{
+    uint64_t sum = 0, given = 0;
+    bool raised[PHASE_COUNT] = {false};
+    for (int p = 0; p < PHASE_COUNT; p++) {
+        sum_add(&sum, share->phases[p]);
+        parts[p] = part_of(share->phases[p], taken, share->executions);
+        given += parts[p];
+    }
+    for (uint64_t left = part_of(sum, taken, share->executions) - given; left; left--) {
+        int most = -1;
+        for (int p = 0; p < PHASE_COUNT; p++)
+            if (!raised[p] && (most < 0 || rest_of(share->phases[p], taken, share->executions) >
+                                               rest_of(share->phases[most], taken, share->executions)))
+                most = p;
+        if (most < 0)
+            return;
+        raised[most] = true;
+        parts[most]++;
+    }
+}
+
 void phase_share_take(struct phase_share *share, uint64_t executions, uint64_t phases[PHASE_COUNT])
 {
     const uint64_t taken = executions < share->executions ? executions : share->executions;
+    uint64_t parts[PHASE_COUNT];
+    find_parts(share, taken, parts);
     for (int p = 0; p < PHASE_COUNT; p++) {
-        const uint64_t part = part_of(share->phases[p], taken, share->executions);
-        share->phases[p] -= part;
-        sum_add(&phases[p], part);
+        share->phases[p] -= parts[p];
+        sum_add(&phases[p], parts[p]);
     }
     share->executions -= taken;
 }

@@ -53,7 +53,7 @@ double step_rows(const struct step_facts *step)
 }
 
 /* Attention whose queries are known tells a model's pass from other programs that multiply. UNKNOWN: it tells no more. */
-static enum phase phase_by_attention(const struct step_facts *step, const struct step_facts *next)
+static enum phase phase_by_attention(const struct step_facts *step)
 {
     if (!step->query_rows)
         return PHASE_UNKNOWN;
@@ -61,8 +61,7 @@ static enum phase phase_by_attention(const struct step_facts *step, const struct
         return PHASE_PREFILL;
     if (step->queries == 1)
         return step->query_rows == step->rows && equal_rows(step) ? PHASE_DECODE : PHASE_UNKNOWN;
-    return next && next->first_weight == step->first_weight && next->products > step->products ? PHASE_PREFILL
-                                                                                               : PHASE_UNKNOWN;
+    return step->products < step->most_products ? PHASE_PREFILL : PHASE_UNKNOWN;
 }
 
 enum phase phase_of_step(const struct step_facts *step, const struct step_facts *before, const struct step_facts *next,
@@ -74,7 +73,7 @@ enum phase phase_of_step(const struct step_facts *step, const struct step_facts 
         return PHASE_UNKNOWN;
     if (step->rows == 1 && step->last_rows == 1)
         return repeated || layered ? PHASE_DECODE : PHASE_UNKNOWN;
-    const enum phase told = repeated || layered ? phase_by_attention(step, next) : PHASE_UNKNOWN;
+    const enum phase told = repeated || layered ? phase_by_attention(step) : PHASE_UNKNOWN;
     if (told != PHASE_UNKNOWN)
         return told;
     if ((repeated || layered) && step->named[PHASE_DECODE] && !step->named[PHASE_PREFILL])

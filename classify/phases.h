@@ -13,7 +13,7 @@
  *   repeated or layered, and attention's parameters were read:
  *     M of the last < M of the others                    prefill: logits of fewer rows than were computed
  *     one query of each sequence, more than one of them  decode: a batch
- *     several queries, and the next step begins alike and goes on further
+ *     several queries, and other steps that begin alike go on further
  *                                                        prefill: a part of a prompt of which no logits were asked for
  *   repeated or layered, and an attention kernel was launched whose name says decode, and none that says prefill
  *                                                        decode; unknown where it is projected and M of the others is
@@ -58,8 +58,9 @@ struct step_facts {
     double mean_rows;        /* of the products before the last */
     bool named[PHASE_COUNT]; /* an attention kernel was launched whose name says so; UNKNOWN: means nothing */
     /* As attention's parameters say; largest of the step. 0: none was read. */
-    int64_t queries;    /* of one sequence */
-    int64_t query_rows; /* of all sequences: tokens */
+    int64_t queries;        /* of one sequence */
+    int64_t query_rows;     /* of all sequences: tokens */
+    uint64_t most_products; /* of the steps of this thread that begin with the same weight, before and a few behind */
 };
 
 /* Tokens of a step: attention's rows where they are known, else the mean M before the output projection. */

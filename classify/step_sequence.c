@@ -45,7 +45,8 @@ struct step_sequence {
     size_t waiting_count;
     struct step_facts before; /* the last step that waits no more */
     bool before_known;
-    size_t span; /* in counts->spans, of the last step; NO_SPAN */
+    uint64_t longest_weight, longest; /* most products of a step that begins with this weight */
+    size_t span;                      /* in counts->spans, of the last step; NO_SPAN */
 };
 
 /* ---- counts ---- */
@@ -177,6 +178,8 @@ static void judge_oldest(struct step_sequence *steps)
 {
     struct waiting_step *step = &steps->waiting[0];
     struct step_counts *counts = steps->counts;
+    if (step->facts.first_weight == steps->longest_weight)
+        step->facts.most_products = steps->longest;
     enum phase phase = phase_of_step(&step->facts, steps->before_known ? &steps->before : NULL,
                                      steps->waiting_count > 1 ? &steps->waiting[1].facts : NULL,
                                      steps->waiting_count > 2 ? &steps->waiting[2].facts : NULL);
@@ -291,6 +294,11 @@ static void end_step(struct step_sequence *steps, size_t begin)
         step->last_call = steps->log[begin + count - 1].id;
         counts->held += count;
         steps->waiting_count++;
+        if (step->facts.first_weight != steps->longest_weight)
+            steps->longest = 0;
+        steps->longest_weight = step->facts.first_weight;
+        if (step->facts.products > steps->longest)
+            steps->longest = step->facts.products;
     }
     forget_log(steps);
 }

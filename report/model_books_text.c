@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "classify/session.h"
+#include "classify/weight_format.h"
 #include "report/format.h"
 #include "report/label.h"
 #include "report/safe_text.h"
@@ -24,6 +26,17 @@ void model_books_text_names(const struct model_books_class *class, char *text, s
         used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : "", class->names[i].name);
     if (used >= room)
         memcpy(text + room - 4, "...", 4);
+}
+
+/* In ggml's own spelling, q4_K. */
+static const char *format_of(const struct model_books_class *class)
+{
+    size_t count;
+    const struct weight_format *formats = weight_formats(&count);
+    for (size_t i = 0; i < count; i++)
+        if (!strcasecmp(formats[i].name, class->format->name))
+            return formats[i].name;
+    return class->format->name;
 }
 
 /* "3,686,400", or "1,000 to 2,000". */
@@ -177,7 +190,7 @@ static void add_class(struct text_table *table, const struct model_books_class *
     const bool seen = measured->matrices.high > 0;
     format_size(cell[0], class->n);
     format_size(cell[1], class->k);
-    snprintf(cell[2], sizeof cell[2], "%s", class->format->name);
+    snprintf(cell[2], sizeof cell[2], "%s", format_of(class));
     print_number(cell[3], class->own[phase]);
     print_number(cell[4], of_a_step(measured->matrices, steps));
     format_size(cell[5], measured->m_p50);
@@ -207,7 +220,8 @@ static void print_tables(const struct model_books *books, const struct view *vie
         if (!(steps > 0))
             continue;
         any = true;
-        fprintf(out, "\n%s: a mean %s of %s\n", phase_name(p), "step", format_count(count, (uint64_t)steps));
+        fprintf(out, steps == 1 ? "\n%s: %s step\n" : "\n%s: a mean of %s steps\n", phase_name(p),
+                format_count(count, (uint64_t)steps));
         print_table(books, p, steps, view, out);
     }
     if (!any && books->phases[PHASE_UNKNOWN].bytes.high > 0) {
@@ -237,7 +251,7 @@ static void print_differences(const struct model_books *books, enum phase phase,
         print_number(own, class->own[phase]);
         print_number(seen, of_a_step(class->measured[phase].matrices, books->phases[phase].steps));
         fprintf(out, "%s differs: %s (%" PRId64 " x %" PRId64 " %s): %s of %s matrices a step\n", phase_name(phase),
-                names, class->n, class->k, class->format->name, seen, own);
+                names, class->n, class->k, format_of(class), seen, own);
     }
 }
 

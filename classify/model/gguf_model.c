@@ -41,12 +41,19 @@ static bool is_multiplied(const char *name)
     return true;
 }
 
+/* Index in places[]; behind all of them: none. */
+static size_t order_of(const char *name)
+{
+    size_t i = 0;
+    while (i < sizeof places / sizeof places[0] && strcmp(places[i].name, name))
+        i++;
+    return i;
+}
+
 static enum gguf_place place_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (!strcmp(places[i].name, name))
-            return places[i].place;
-    return GGUF_PLACE_UNKNOWN;
+    const size_t order = order_of(name);
+    return order < sizeof places / sizeof places[0] ? places[order].place : GGUF_PLACE_UNKNOWN;
 }
 
 /* "blk.7.attn_q.weight" → "attn_q", 7. NULL: it is no weight. */
@@ -132,8 +139,9 @@ static int by_layer(const void *left, const void *right)
                   y = b->layer == GGUF_NO_LAYER ? INT64_MAX : b->layer;
     if (x != y)
         return x < y ? -1 : 1;
-    if (a->place != b->place)
-        return a->place < b->place ? -1 : 1;
+    const size_t first = order_of(a->name), second = order_of(b->name);
+    if (first != second)
+        return first < second ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 

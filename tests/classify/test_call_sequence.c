@@ -372,6 +372,119 @@ static void test_rows_bound(void **state)
     assert_int_equal(driver->sequence.dropped, 2 * 20);
 }
 
+/* ---- launches that were read ---- */
+
+enum { PLAN_PARAMETERS = 5 };
+
+/* weights, activations, ids, result, a size. */
+static struct launch_parameters *parameters(uint32_t null_pointers)
+{
+    static union {
+        struct trace_parameter_plan plan;
+        unsigned char room[sizeof(struct trace_parameter_plan) + PLAN_PARAMETERS * sizeof(struct trace_parameter)];
+    } plan;
+    static struct launch_parameters found;
+    plan.plan.count = PLAN_PARAMETERS;
+    for (int i = 0; i < PLAN_PARAMETERS; i++)
+        plan.plan.parameter[i] = (struct trace_parameter){
+            .bytes = 8, .kept = i == 4 ? 4 : 0, .kind = i == 4 ? TRACE_PARAMETER_VALUE : TRACE_PARAMETER_POINTER};
+    found = (struct launch_parameters){.plan = &plan.plan, .null_pointers = null_pointers, .value_bytes = 4};
+    return &found;
+}
+
+static struct launch_decode matmul(int64_t m, int64_t batch, bool experts)
+{
+    return (struct launch_decode){.reading = LAUNCH_READ,
+                                  .kind = LAUNCH_MATMUL,
+                                  .m = m,
+                                  .n = 64,
+                                  .k = 128,
+                                  .batch = batch,
+                                  .experts = experts,
+                                  .weight_parameter = 0};
+}
+
+static void test_what_launches_are(void **state)
+{
+    (void)state;
+    struct sequence_launch launch;
+    struct launch_decode decode = matmul(3, 1, false);
+    sequence_launch_of_decode(&decode, parameters(1 << 2), &launch);
+    assert_true(launch.product && !launch.experts && launch.weight == 1 && launch.left == 2);
+    assert_int_equal(launch.m, 3);
+    decode.weight_parameter = 3; /* behind a NULL: the third that is kept */
+    sequence_launch_of_decode(&decode, parameters(1 << 2), &launch);
+    assert_true(launch.product && launch.weight == 3 && launch.left == 0);
+    sequence_launch_of_decode(&decode, parameters(1 << 3), &launch);
+    assert_false(launch.product); /* NULL */
+    decode.weight_parameter = 4;
+    sequence_launch_of_decode(&decode, parameters(0), &launch);
+    assert_false(launch.product); /* no pointer */
+    decode = matmul(3, 8, false); /* attention's products, as batched GEMMs are */
+    sequence_launch_of_decode(&decode, parameters(0), &launch);
+    assert_false(launch.product);
+    decode = matmul(3, 2, true);
+    sequence_launch_of_decode(&decode, parameters(0), &launch);
+    assert_true(launch.product && launch.experts);
+    sequence_launch_of_decode(&decode, NULL, &launch);
+    assert_false(launch.product);
+    decode.reading = LAUNCH_REFUSED;
+    sequence_launch_of_decode(&decode, parameters(0), &launch);
+    assert_false(launch.product || launch.attention || launch.serves);
+    decode = (struct launch_decode){.reading = LAUNCH_READ, .kind = LAUNCH_ATTENTION, .queries = 7, .sequences = 2};
+    sequence_launch_of_decode(&decode, NULL, &launch);
+    assert_true(launch.attention && launch.queries == 7 && launch.sequences == 2);
+    decode = (struct launch_decode){.reading = LAUNCH_READ, .kind = LAUNCH_HELPER, .serves = LAUNCH_SERVES_NEXT_MATMUL};
+    sequence_launch_of_decode(&decode, parameters(0), &launch);
+    assert_true(launch.serves && launch.source == 1 && !launch.product);
+}
+
+static void launch_read(struct driver *driver, const struct launch_decode *decode, uint64_t first, uint64_t second)
+{
+    struct {
+        struct trace_launch launch;
+        struct trace_launch_pointers pointers;
+    } record = {.launch = {.record.size = sizeof record, .stream = driver->stream},
+                .pointers.pointer = {first, second}};
+    struct sequence_launch launch;
+    sequence_launch_of_decode(decode, parameters(1 << 2 | 1 << 3), &launch);
+    call_sequence_launch(&driver->sequence, &driver->block, &record.launch, 5, 77, PHASE_UNKNOWN, &launch);
+}
+
+/* Three layers of launches; each quantises its activation into the same place first. */
+static void test_steps_of_launches(void **state)
+{
+    struct driver *driver = *state;
+    const struct launch_decode product = matmul(1, 1, false), helper = {.reading = LAUNCH_READ,
+                                                                        .kind = LAUNCH_HELPER,
+                                                                        .serves = LAUNCH_SERVES_NEXT_MATMUL};
+    for (int step = 0; step < 4; step++)
+        for (uint64_t weight = 1; weight <= 6; weight++) {
+            launch_read(driver, &helper, 0xa000 + weight, 0xbbb);
+            launch_read(driver, &product, 0x1000 * weight, 0xbbb);
+        }
+    call_sequence_end(&driver->sequence);
+    assert_int_equal(driver->sequence.steps.steps[PHASE_DECODE], 4);
+    assert_int_equal(step_counts_of(&driver->sequence.steps, 5, true)[PHASE_DECODE],
+                     4 * 12 - 1); /* all but the first */
+}
+
+/* Weights that are unpacked into one buffer are told by where they come from. */
+static void test_unpacked_weights(void **state)
+{
+    struct driver *driver = *state;
+    const struct launch_decode helper = {
+        .reading = LAUNCH_READ, .kind = LAUNCH_HELPER, .serves = LAUNCH_SERVES_NEXT_MATMUL};
+    for (int step = 0; step < 3; step++)
+        for (uint64_t layer = 1; layer <= 6; layer++) {
+            launch_read(driver, &helper, 0x1000 * layer, 0xddd);
+            call(driver, Q, 0xddd, 0xa, 0xc);
+        }
+    call_sequence_end(&driver->sequence);
+    const struct step_counts *steps = &driver->sequence.steps;
+    assert_int_equal(steps->steps[PHASE_UNKNOWN] + steps->steps[PHASE_DECODE] + steps->steps[PHASE_PREFILL], 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +503,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_attention_of_pointers, start, stop),
         cmocka_unit_test_setup_teardown(test_bounds, start, stop),
         cmocka_unit_test_setup_teardown(test_rows_bound, start, stop),
+        cmocka_unit_test(test_what_launches_are),
+        cmocka_unit_test_setup_teardown(test_steps_of_launches, start, stop),
+        cmocka_unit_test_setup_teardown(test_unpacked_weights, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

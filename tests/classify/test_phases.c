@@ -65,6 +65,31 @@ static void pass(struct driver *driver, uint32_t number, int64_t rows, int64_t s
     multiply(driver, number, 200, sequences, 1000, 64);
 }
 
+/* A launch that was read as attention, number 9. */
+static void attend(struct driver *driver, int64_t queries, int64_t sequences)
+{
+    const struct step_attention attention = {queries, sequences};
+    step_sequence_add_launch(driver->steps, 9, ++driver->id, &(struct step_launch){.attention = &attention});
+}
+
+/* As llama.cpp runs: each layer's launches, of which the last one's second half has a row for each of the LOGITS; no
+ * shape that tells the output from the others. */
+static void llama_pass(struct driver *driver, uint32_t number, int64_t queries, int64_t sequences, int64_t logits)
+{
+    const int64_t rows = queries * sequences;
+    for (uint64_t layer = 0; layer < 2; layer++) {
+        const int64_t rest = layer ? logits : rows;
+        multiply(driver, number, 100 + 4 * layer, rows, 64, 64);
+        attend(driver, queries, sequences);
+        if (!rest)
+            return;
+        multiply(driver, number, 101 + 4 * layer, rest, 64, 64);
+        multiply(driver, number, 102 + 4 * layer, rest, 64, 64);
+        multiply(driver, number, 103 + 4 * layer, rest, 64, 64);
+    }
+    multiply(driver, number, 200, logits, 64, 64);
+}
+
 static void expect(struct driver *driver, uint32_t number, uint64_t unknown, uint64_t prefill, uint64_t decode)
 {
     const uint64_t *calls = step_counts_of(&driver->counts, number, false);
@@ -346,9 +371,108 @@ static void test_replays(void **state)
     };
     struct session session = {.operators = operators, .operator_count = 4, .coverage.gpu_time_ns = 700};
     phases_find(&session);
+    struct operator_row known = operators[0]; /* where it is known what was replayed */
+    known.phase_calls[PHASE_DECODE] = 99;
+    known.replays_phased = true;
+    struct session told = {.operators = &known, .operator_count = 1, .coverage.gpu_time_ns = 100};
+    phases_find(&told);
+    assert_float_equal(told.phases[PHASE_PREFILL].gpu_time_ns, 1, 1e-9);
+    assert_float_equal(told.phases[PHASE_DECODE].gpu_time_ns, 99, 1e-9);
+    assert_float_equal(told.phases[PHASE_UNKNOWN].gpu_time_ns, 0, 1e-9);
     assert_float_equal(session.phases[PHASE_PREFILL].gpu_time_ns, 200, 1e-9);
     assert_float_equal(session.phases[PHASE_DECODE].gpu_time_ns, 200 + 100, 1e-9);
     assert_float_equal(session.phases[PHASE_UNKNOWN].gpu_time_ns, 100 + 100, 1e-9);
+}
+
+/* The output has the shape of other weights, which by calls alone would be no model's. */
+static void test_attention_tells(void **state)
+{
+    struct driver *driver = *state;
+    enum { LLAMA_CALLS = 9 };
+    llama_pass(driver, 0, 301, 1, 1);
+    for (int i = 0; i < 3; i++)
+        llama_pass(driver, 1, 1, 1, 1);
+    for (int i = 0; i < 2; i++)
+        llama_pass(driver, 2, 1, 4, 4); /* four slots */
+    llama_pass(driver, 3, 40, 2, 2);    /* two prompts at once */
+    llama_pass(driver, 1, 1, 1, 1);
+    step_sequence_break(driver->steps);
+    expect(driver, 0, 0, LLAMA_CALLS, 0);
+    expect(driver, 1, 0, 0, 4 * LLAMA_CALLS);
+    expect(driver, 2, 0, 0, 2 * LLAMA_CALLS);
+    expect(driver, 3, 0, LLAMA_CALLS, 0);
+    assert_int_equal(driver->counts.steps[PHASE_PREFILL], 2);
+    assert_int_equal(driver->counts.steps[PHASE_DECODE], 6);
+    assert_float_equal(driver->counts.rows[PHASE_PREFILL], 301 + 80, 1e-9); /* tokens, not a mean M */
+    assert_float_equal(driver->counts.rows[PHASE_DECODE], 4 * 1 + 2 * 4, 1e-9);
+}
+
+/* Four slots in one cache: attention has four queries of what looks like one sequence. An output that is told by its shape
+ * makes them a batch. */
+static void test_one_cache(void **state)
+{
+    struct driver *driver = *state;
+    for (int i = 0; i < 3; i++) {
+        layers(driver, 1, 100, LAYERS, 4);
+        attend(driver, 4, 1);
+        multiply(driver, 1, 200, 4, 1000, 64);
+    }
+    step_sequence_break(driver->steps);
+    expect(driver, 1, 0, 0, 3 * CALLS);
+    assert_float_equal(driver->counts.rows[PHASE_DECODE], 12, 1e-9);
+}
+
+/* Of a long prompt's first part no logits are asked for. */
+static void test_parts_of_a_prompt(void **state)
+{
+    struct driver *driver = *state;
+    llama_pass(driver, 0, 512, 1, 0);
+    llama_pass(driver, 0, 512, 1, 0);
+    llama_pass(driver, 1, 100, 1, 1);
+    llama_pass(driver, 2, 1, 1, 1);
+    llama_pass(driver, 2, 1, 1, 1);
+    step_sequence_break(driver->steps);
+    expect(driver, 0, 0, 2 * 5, 0);
+    expect(driver, 1, 0, 9, 0);
+    expect(driver, 2, 0, 0, 18);
+}
+
+/* Rows of one expert say nothing of a step's. */
+static void test_rows_of_experts(void **state)
+{
+    struct driver *driver = *state;
+    for (int i = 0; i < 3; i++) {
+        layers(driver, 0, 100, LAYERS, 1);
+        step_sequence_add_call(driver->steps, 0, ++driver->id, &(struct step_product){150, 2, 64, 64, true});
+        multiply(driver, 0, 200, 1, 1000, 64);
+    }
+    step_sequence_break(driver->steps);
+    expect(driver, 0, 0, 0, 3 * (CALLS + 1));
+}
+
+/* Steps equally far apart are one span, however many; others begin a new one. */
+static void test_spans(void **state)
+{
+    struct driver *driver = *state;
+    pass(driver, 0, 100, 1);
+    for (int i = 0; i < 50; i++)
+        pass(driver, 1, 1, 1);
+    launch(driver, 0, PHASE_UNKNOWN);
+    for (int i = 0; i < 3; i++)
+        pass(driver, 1, 1, 1);
+    step_sequence_break(driver->steps);
+    const struct step_counts *counts = &driver->counts;
+    assert_int_equal(counts->span_count, 3);
+    assert_int_equal(counts->spans[0].phase, PHASE_PREFILL);
+    assert_int_equal(counts->spans[0].first_call, 1);
+    assert_int_equal(counts->spans[0].last_call, CALLS);
+    assert_int_equal(counts->spans[1].phase, PHASE_DECODE);
+    assert_int_equal(counts->spans[1].first_call, CALLS + 1);
+    assert_int_equal(counts->spans[1].steps, 50);
+    assert_int_equal(counts->spans[1].stride, CALLS);
+    assert_int_equal(counts->spans[1].last_call, 51 * CALLS + 1); /* with the launch behind it */
+    assert_int_equal(counts->spans[2].first_call, 51 * CALLS + 2);
+    assert_int_equal(counts->spans[2].steps, 3);
 }
 
 int main(void)
@@ -366,6 +490,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_kernels_that_decode, start, stop),
         cmocka_unit_test_setup_teardown(test_break, start, stop),
         cmocka_unit_test_setup_teardown(test_bounds, start, stop),
+        cmocka_unit_test_setup_teardown(test_attention_tells, start, stop),
+        cmocka_unit_test_setup_teardown(test_one_cache, start, stop),
+        cmocka_unit_test_setup_teardown(test_parts_of_a_prompt, start, stop),
+        cmocka_unit_test_setup_teardown(test_rows_of_experts, start, stop),
+        cmocka_unit_test_setup_teardown(test_spans, start, stop),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_replays),
     };
