@@ -11,7 +11,7 @@
 #   --architectures LIST   what CMAKE_CUDA_ARCHITECTURES gets, all virtual; default 90-virtual. Dispatch on the host follows it.
 # Needs nvcc of CUDA 13 with the headers and libraries of cudart and cuBLAS (CUDA_HOME, else nvcc of the PATH, else
 # /usr/local/cuda), a C++17 compiler, CMake 3.18, ninja, Python 3 with pip. No GPU and no driver. Prints the folder: lib/ and
-# include/ as harness.py takes them, build.txt with what was built of what.
+# include/ as harness.py takes them, build.txt with what was built of what. Ends with 77 where something is missing.
 set -eu -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -25,6 +25,7 @@ architectures=90-virtual
 
 say() { echo "build_cuda13.sh: $*" >&2; }
 fail() { say "$@"; exit 2; }
+missing() { say "$@"; exit 77; } # as ctest is told of what can't be run here
 while [ $# -gt 0 ]; do
     case $1 in
     --sdist | --folder | --jobs | --architectures)
@@ -41,20 +42,20 @@ case $architectures in
 esac
 
 for program in cmake ninja python3 c++ sha256sum; do
-    command -v $program >/dev/null || fail "$program isn't there"
+    command -v $program >/dev/null || missing "$program isn't there"
 done
 nvcc=${CUDA_HOME:+$CUDA_HOME/bin/nvcc}
 nvcc=${nvcc:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
-[ -x "$nvcc" ] || fail "no CUDA compiler at $nvcc; set CUDA_HOME to a CUDA 13 toolkit"
+[ -x "$nvcc" ] || missing "no CUDA compiler at $nvcc; set CUDA_HOME to a CUDA 13 toolkit"
 toolkit=$(cd "$(dirname "$(readlink -f "$nvcc")")/.." && pwd)
 release=$("$nvcc" --version | sed -n 's/.*release [0-9.]*, V//p')
 case $release in
 13.*) ;;
-*) fail "$nvcc is of CUDA '$release'; CUDA 13 is wanted, since its launches take another way than those of 12" ;;
+*) missing "$nvcc is of CUDA '$release'; CUDA 13 is wanted, since its launches take another way than those of 12" ;;
 esac
-[ -x "$toolkit/nvvm/bin/cicc" ] || fail "$toolkit/nvvm/bin/cicc isn't there"
+[ -x "$toolkit/nvvm/bin/cicc" ] || missing "$toolkit/nvvm/bin/cicc isn't there"
 for file in lib64/libcudart.so lib64/libcublas.so lib64/stubs/libcuda.so include/cublas_v2.h; do
-    [ -e "$toolkit/$file" ] || fail "$toolkit/$file isn't there"
+    [ -e "$toolkit/$file" ] || missing "$toolkit/$file isn't there"
 done
 
 mkdir -p "$folder"
@@ -67,7 +68,8 @@ if [ "$(cat "$folder/source.stamp" 2>/dev/null)" != "$checksum" ]; then
         sdist=$folder/llama_cpp_python-$version.tar.gz
         if [ ! -e "$sdist" ]; then
             say "downloading llama-cpp-python $version (77 MB)"
-            python3 "$here/download_sdist.py" llama-cpp-python $version "$folder" >&2
+            python3 "$here/download_sdist.py" llama-cpp-python $version "$folder" >&2 ||
+                missing "cannot download it; expected a package index that pip reaches, or --sdist FILE"
         fi
     fi
     [ -e "$sdist" ] || fail "no file $sdist"

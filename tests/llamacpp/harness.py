@@ -7,8 +7,8 @@
             session = self.run_model(model, "--prompt", "301", "--generate", "1", device="t4")
             session.report, session.ledger("kernel"), session.driven, model.matrices ...
 
-Another build of llama.cpp is taken from LLAMACPP_FOLDER, a folder with lib/ (or bin/) and include/. Everything made lies in
-BUILD/tests/llamacpp. Where something can't be had, the program ends with 77 and says why."""
+Another build of llama.cpp is taken from LLAMACPP_FOLDER, a folder with lib/ (or bin/) and include/, or `cuda13`: that of
+build_cuda13.sh. Everything made lies in BUILD/tests/llamacpp. Where something can't be had, the program ends with 77 and says why."""
 import contextlib
 import fcntl
 import hashlib
@@ -27,8 +27,10 @@ import recording  # noqa: E402
 
 MADE = recording.BUILD / "tests" / "llamacpp"
 TYPES = ("f32", "f16", "bf16", "q8_0", "q4_0", "q4_K", "q5_K", "q6_K")
-# A device of each compute capability that llama.cpp chooses kernels by: 7.5, 8.6, 8.9, 9.0, 12.0.
+# A device of each compute capability that llama.cpp chooses kernels by: 7.5, 8.6, 8.9, 9.0, 12.0. An own build is for 9.0 on.
 DEVICES = ("t4", "rtx3090", "rtx4090", "h100-sxm", "rtx5090")
+if os.environ.get("LLAMACPP_FOLDER") == "cuda13":
+    DEVICES = DEVICES[3:]
 
 # Structs that kernels of llama.cpp@0c1e57098 take by value (common.cuh, softmax.cu, rope.cu, topk-moe.cu): a build without
 # device code has no cubin that would tell the simulator their sizes.
@@ -52,6 +54,9 @@ def fetched():
 def engine():
     """The folder whose llama.cpp runs."""
     own = os.environ.get("LLAMACPP_FOLDER")
+    if own == "cuda13":
+        folder = pathlib.Path(os.environ.get("ROOFTAP_CACHE", HERE.parents[1] / ".deps")) / "llama-cuda13"
+        return folder if (folder / "build.txt").exists() else skip(f"{folder} isn't built; {HERE}/build_cuda13.sh does it")
     return pathlib.Path(own).resolve() if own else fetched()
 
 
