@@ -44,6 +44,7 @@ struct record_options {
     bool no_clocks;
     bool strict;
     bool require_timing;
+    const char *parameters; /* NULL: as the environment has it */
     bool redact_args;
     bool audit;
     bool quiet;
@@ -127,6 +128,8 @@ static bool fill_environment(struct recording *recording)
     good = good && timing_options_set_environment(&recording->options->timing, environment);
     if (good && recording->options->audit)
         good = environment_append(environment, "LD_AUDIT", recording->layout.audit);
+    if (good && recording->options->parameters)
+        good = environment_set(environment, SETTING_PARAMETERS, recording->options->parameters);
     if (good && recording->options->redact_args)
         good = environment_set(environment, SETTING_REDACT_ARGS, "on");
     /* The driver loads this library at cuInit: timing starts before the first launch, and only
@@ -409,6 +412,7 @@ int cmd_record(int argc, char **argv)
         {"sample-budget", 0, OPTION_TEXT,  &options.timing.sample_budget, "PERCENT", "sampled timing: how much of the time it times (0.5)"},
         {"max-overhead", 0, OPTION_TEXT,   &options.timing.max_overhead, "PERCENT", "most that rooftap may take of the time in the program's threads: above it timing, then shapes are given up, and that is said"},
         {"kv-lengths",  0,  OPTION_CHOICE, &options.timing.kv_lengths, "off|watch|read", "sequence lengths that kernels read on the device: of the copies that fill their buffers (watch, the default), or where those do not tell, read back behind some replays of graphs"},
+        {"parameters",  0,  OPTION_CHOICE, &options.parameters,  "on|off",    "keep the values of kernels' parameters, from which the report reads shapes where no library call tells them (on, the default)"},
         {"audit",       0,  OPTION_FLAG,   &options.audit,       NULL,        "also take calls that are bound past LD_PRELOAD (RTLD_DEEPBIND), by LD_AUDIT; what it costs is told below"},
         {"ring",        0,  OPTION_TEXT,   &options.ring,        "SIZE|off",  "most shared memory that a process takes for what is not in the session folder yet (16M); off: it writes there itself"},
         {"aggregate",   0,  OPTION_FLAG,   &options.sink.aggregate, NULL,     "keep sums, histograms and a few raw records of the whole run instead of all records: constant memory and disk"},

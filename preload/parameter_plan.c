@@ -272,7 +272,10 @@ static const struct parameter_plan *keep(const struct parameter_plan *made)
         if (plans[i].name_id == made->name_id)
             return memcmp(&plans[i], made, sizeof *made) == 0 ? &plans[i] : NULL;
     if (count == PARAMETER_PLANS_MOST) {
-        atomic_fetch_add_explicit(&lost_count, 1, memory_order_relaxed);
+        if (atomic_fetch_add_explicit(&lost_count, 1, memory_order_relaxed) == 0)
+            trace_note(trace_thread_get(), TRACE_NOTE_SHAPES_OFF, PARAMETER_PLANS_MOST,
+                       "parameters of launches: kernels beyond the first %d of the process are not read",
+                       PARAMETER_PLANS_MOST);
         return NULL;
     }
     plans[count] = *made;

@@ -12,7 +12,7 @@ for command in $expected; do
     cmp -s by_help by_option || fail "'help $command' and '$command --help' differ"
     grep -q "^usage: rooftap $command" by_help || fail "'help $command' has no usage line"
 done
-for option in max-overhead require-timing output simulate simulate-cuda sim-option timing delay duration sample-budget kv-lengths audit ring aggregate max-size no-clocks strict redact-args quiet; do
+for option in max-overhead require-timing output simulate simulate-cuda sim-option timing delay duration sample-budget kv-lengths parameters audit ring aggregate max-size no-clocks strict redact-args quiet; do
     "$ROOFTAP" help record | grep -q -- "--$option" || fail "help record does not explain --$option"
 done
 for variable in $(sed -n 's/^#define SETTING_.*"\(ROOFTAP_[A-Z_]*\)"$/\1/p' "$tests/../preload/settings.h"); do

@@ -23,6 +23,7 @@ expect_usage_error "called 'a'; 'rooftap gpus' lists all" record --simulate a --
 expect_usage_error "called '+'; 'rooftap gpus' lists all" record --simulate + -- touch started
 expect_usage_error "auto|node|graph|sampled|events|off" record --timing maybe -- touch started
 expect_usage_error "off|watch|read" record --kv-lengths maybe -- touch started
+expect_usage_error "on|off" record --parameters maybe -- touch started
 for time in 5x -1s 1.0001s 1e3 " 5" 99999999h .; do
     expect_usage_error "--delay is '$time'; it takes a time" record --delay "$time" -- touch started
     expect_usage_error "--duration is '$time'; it takes a time" record --duration "$time" -- touch started
