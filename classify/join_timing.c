@@ -2,6 +2,8 @@
 /* One handler for each record. What a stranger's record claims is checked here, as in operator_join.c. */
 #include "classify/join_timing.h"
 
+#include "classify/helper_nodes.h"
+
 /* A launch of a whole graph is work of the device like a kernel. */
 static void add_graph_run(struct operator_join *join, const struct trace_graph_run *record)
 {
@@ -65,5 +67,6 @@ void join_timing_add(struct operator_join *join, const struct trace_item *item)
 void join_timing_end(struct operator_join *join)
 {
     timing_windows_end(&join->timing, join->end_realtime_ns);
+    helper_nodes_charge(join);
     graph_replays_end(&join->replays, join->rotated.blocks > 0);
 }

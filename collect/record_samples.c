@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each sample is kept as the record that will be written, so a file of them is as large as their table. */
+/* Each sample is kept as the record that will be written, but for the shape of a launch, whose values may take more room than
+ * all the rest. */
 #include "collect/record_samples.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "trace/launch_values.h"
 #include "trace/record_types.h"
 
-enum { RECORD_BYTES = sizeof(struct trace_kernel), SHAPE_BYTES = sizeof(struct trace_launch_shape) };
+enum { RECORD_BYTES = sizeof(struct trace_kernel) };
 
 struct record_sample {
     struct trace_sample head;
-    unsigned char bytes[RECORD_BYTES + SHAPE_BYTES];
+    unsigned char bytes[RECORD_BYTES];
+    struct trace_launch_shape *shape; /* of a launch, of head.content_bytes; else NULL */
 };
 
 _Static_assert(sizeof(struct trace_call) <= RECORD_BYTES && sizeof(struct trace_copy) <= RECORD_BYTES &&
-                   sizeof(struct trace_launch) + SHAPE_BYTES <= RECORD_BYTES + SHAPE_BYTES &&
-                   sizeof(struct record_sample) == sizeof(struct trace_sample) + RECORD_BYTES + SHAPE_BYTES,
+                   sizeof(struct trace_launch) + sizeof(struct trace_launch_pointers) <= RECORD_BYTES &&
+                   offsetof(struct record_sample, bytes) == sizeof(struct trace_sample),
                "a sample holds any of them");
 
 void record_samples_open(struct record_samples *samples, uint64_t seed)
@@ -47,6 +51,7 @@ static void fill(struct record_sample *sample, const struct trace_item *item)
     const struct trace_record *record = item->record;
     const struct trace_block_header *block = item->block;
     uint32_t bytes = record->size < RECORD_BYTES ? record->size : RECORD_BYTES; /* a newer version's may be longer */
+    free(sample->shape);
     *sample = (struct record_sample){.head = {
                                          .tid = block->tid,
                                          .record_bytes = bytes,
@@ -59,13 +64,12 @@ static void fill(struct record_sample *sample, const struct trace_item *item)
     ((struct trace_record *)sample->bytes)->commit = 0;
     if (item->signature)
         sample->head.content_id = item->signature->id;
-    if (item->shape) {
-        struct trace_record *shape = (struct trace_record *)(sample->bytes + bytes);
+    if (item->shape && item->shape->record.size <= LAUNCH_SHAPE_BYTES_MOST) {
         sample->head.content_id = item->shape->id;
-        sample->head.content_bytes = SHAPE_BYTES;
-        memcpy(shape, item->shape, SHAPE_BYTES);
-        shape->size = SHAPE_BYTES;
-        shape->commit = 0;
+        sample->head.content_bytes = item->shape->record.size;
+        sample->shape = allocate(1, item->shape->record.size);
+        memcpy(sample->shape, item->shape, item->shape->record.size);
+        sample->shape->record.commit = 0;
     }
 }
 
@@ -85,16 +89,25 @@ void record_samples_offer(struct record_samples *samples, const struct trace_ite
 void record_samples_write(const struct record_samples *samples, join_sums_put *put, void *context)
 {
     for (uint32_t i = 0; i < samples->count; i++) {
-        struct record_sample sample = samples->samples[i];
-        struct trace_record *record = &sample.head.record;
-        record->type = TRACE_RECORD_SAMPLE;
-        record->size = (uint16_t)(sizeof sample.head + sample.head.record_bytes + sample.head.content_bytes);
-        put(context, NULL, record);
+        const struct record_sample *sample = &samples->samples[i];
+        union {
+            struct trace_sample head;
+            unsigned char bytes[sizeof(struct trace_sample) + RECORD_BYTES + LAUNCH_SHAPE_BYTES_MOST];
+        } out;
+        const size_t fixed = sizeof out.head + sample->head.record_bytes;
+        memcpy(&out, sample, fixed);
+        if (sample->shape)
+            memcpy(out.bytes + fixed, sample->shape, sample->head.content_bytes);
+        out.head.record.type = TRACE_RECORD_SAMPLE;
+        out.head.record.size = (uint16_t)(fixed + sample->head.content_bytes);
+        put(context, NULL, &out.head.record);
     }
 }
 
 void record_samples_close(struct record_samples *samples)
 {
+    for (uint32_t i = 0; samples->samples && i < RECORD_SAMPLES; i++)
+        free(samples->samples[i].shape);
     free(samples->samples);
     *samples = (struct record_samples){0};
 }

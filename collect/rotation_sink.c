@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "classify/allocate.h"
+#include "classify/launch_shapes.h"
 #include "collect/block_census.h"
 #include "collect/block_file.h"
 #include "trace/checksum.h"
@@ -59,6 +60,7 @@ struct rotated_trace {
     struct trace_rotated rotated;
     struct place *spare;       /* empty: a block could not be written there; NULL: none */
     struct kept_records *kept; /* NULL: nothing was rotated out */
+    struct index_map shapes;   /* ids of launch shapes among what is kept */
 };
 
 struct rotation_sink {
@@ -175,9 +177,25 @@ struct keeping {
     bool failed;
 };
 
+/* Each block says its shapes again: one of them is enough, of as many as a report tells apart. */
+static bool is_kept_already(struct rotated_trace *trace, const struct trace_record *record)
+{
+    if (record->type != TRACE_RECORD_LAUNCH_SHAPE)
+        return false;
+    const uint64_t id = ((const struct trace_launch_shape *)(const void *)record)->id;
+    if (trace->shapes.count >= LAUNCH_SHAPES_MOST)
+        return true;
+    uint32_t *known = index_map_at(&trace->shapes, id, 0);
+    const bool is_kept = *known != INDEX_MAP_NONE;
+    *known = 0;
+    return is_kept;
+}
+
 static void keep_record(void *context, const struct trace_record *record)
 {
     struct keeping *keeping = context;
+    if (is_kept_already(keeping->trace, record))
+        return;
     struct kept_records *kept = keeping->trace->kept;
     if (kept->used + record->size > TRACE_BLOCK_BYTES) {
         if (keeping->taken || !keeping->may_take) {
@@ -212,7 +230,8 @@ static bool rotate_out(struct place *place)
     struct rotated_trace *trace = place->trace;
     struct rotation_sink *sink = sink_of(trace);
     struct keeping keeping = {.trace = trace, .index = place->index};
-    bool read = (!place->census.said_once && trace->kept) || block_file_read(trace->path, place->index, block);
+    const bool holds_kept = place->census.said_once || place->census.shapes;
+    bool read = (!holds_kept && trace->kept) || block_file_read(trace->path, place->index, block);
     list_remove(sink, place);
     place->kind = PLACE_EMPTY;
     count_rotated(&trace->rotated, place);
@@ -225,9 +244,9 @@ static bool rotate_out(struct place *place)
         keeping.taken = true;
     }
     keeping.may_take = sink->kept_blocks < blocks_most(sink) / 4;
-    if (place->census.said_once)
+    if (holds_kept)
         block_census_of(block, keep_record, &keeping);
-    bool changed = place->census.said_once || keeping.taken;
+    bool changed = holds_kept || keeping.taken;
     return (!changed || write_kept(trace)) && write_rotated(trace) && !keeping.failed;
 }
 
@@ -429,6 +448,7 @@ static void end(struct sink *base)
             free(trace->places[i]);
         free(trace->places);
         free(trace->kept);
+        index_map_free(&trace->shapes);
         free(trace);
     }
     free(sink);

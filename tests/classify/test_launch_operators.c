@@ -746,6 +746,34 @@ static void replays_are_counted_exactly(void **state)
     }
 }
 
+/* Where launches have no record any more, as of the oldest blocks of a long run, the order of the capture is in its nodes. */
+static void nodes_tell_the_order_of_what_is_lost(void **state)
+{
+    (void)state;
+    enum { NODES = 6, LAUNCHES = 20 };
+    struct run *run = begin(true);
+    const size_t a = gemv(run, 64, 32), b = gemv(run, 96, 32), quantize = shape_of(run, QUANTIZE, 1, true, 32, 0);
+    const size_t fix = shape_of(run, FIX_UP, 1, true, 1, 0);
+    const size_t captured[NODES] = {quantize, a, fix, quantize, b, quantize};
+    for (int place = 0; place < NODES; place++) {
+        const struct trace_launch_shape *shape = (const struct trace_launch_shape *)run->shapes[captured[place]].record;
+        struct trace_launch_shape *s = trace_bytes_put(&run->trace, TRACE_RECORD_LAUNCH_SHAPE, shape->record.size);
+        memcpy(&s->id, &shape->id, shape->record.size - sizeof s->record);
+    }
+    for (unsigned place = NODES; place-- > 0;)
+        node(run, place + 1, captured[place], 100 + place, 0);
+    for (int i = 0; i < LAUNCHES; i++)
+        for (int place = 0; place < NODES; place++)
+            kernel_of(run, captured[place], 100 + (uint64_t)place, 10, FIRST_DEVICE)->graph_id = GRAPH;
+    graph_launches(run, LAUNCHES);
+    struct session *session = finish(run);
+    check_helper(product(session, 64, 32), QUANTIZE, LAUNCHES, LAUNCHES * 10);
+    check_helper(product(session, 64, 32), FIX_UP, LAUNCHES, LAUNCHES * 10);
+    check_helper(product(session, 96, 32), QUANTIZE, LAUNCHES, LAUNCHES * 10);
+    assert_int_equal(session->coverage.helpers_uncharged, LAUNCHES);
+    session_close(session);
+}
+
 /* Time of a graph that was timed as a whole goes to products and attention by their roofs. */
 static void whole_graphs_are_shared_out(void **state)
 {
@@ -926,6 +954,7 @@ int main(void)
         cmocka_unit_test(helpers_are_part_of_what_they_serve),
         cmocka_unit_test(order_is_that_of_a_stream),
         cmocka_unit_test(replays_are_counted_exactly),
+        cmocka_unit_test(nodes_tell_the_order_of_what_is_lost),
         cmocka_unit_test(whole_graphs_are_shared_out),
         cmocka_unit_test(devices_have_rows_of_their_own),
         cmocka_unit_test(random_programs_add_up),

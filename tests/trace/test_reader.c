@@ -38,7 +38,7 @@ static void every_type_has_its_row(void **state)
     }
     assert_null(record_type_find(0));
     assert_null(record_type_find((uint16_t)(record_type_count + 1)));
-    assert_int_equal(record_type_count, TRACE_RECORD_PARAMETER_PLAN);
+    assert_int_equal(record_type_count, TRACE_RECORD_SUM_HELPER);
 }
 
 static void whole_trace(void **state)

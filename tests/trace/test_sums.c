@@ -39,6 +39,16 @@ static const struct fault faults[] = {
     {TRACE_RECORD_SUM_KERNELS,  FIELD(trace_sum_kernels, bucket_count), 0x40000001},
     {TRACE_RECORD_SUM_KERNELS,  sizeof(struct trace_sum_kernels), 8, 40ull << 48 | 1},/* not ascending */
     {TRACE_RECORD_SUM_KERNELS,  sizeof(struct trace_sum_kernels) + 8, 8, 1920ull << 48 | 1},
+    {TRACE_RECORD_SUM_SHAPE_KERNELS, FIELD(trace_sum_shape_kernels, shape_id), 0},
+    {TRACE_RECORD_SUM_SHAPE_KERNELS, FIELD(trace_sum_shape_kernels, bucket_count), 3},
+    {TRACE_RECORD_SUM_SHAPE_KERNELS, FIELD(trace_sum_shape_kernels, bucket_count), 0x40000001},
+    {TRACE_RECORD_SUM_SHAPE_KERNELS, sizeof(struct trace_sum_shape_kernels), 8, 40ull << 48 | 1},
+    {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, shape_id), 0},
+    {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, served_id), 0},
+    {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, served), 0},
+    {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, served), 3},
+    {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, is_captured), 2},
+    {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, call_id), 7},               /* of one launch, and counts */
     {TRACE_RECORD_SUM_DEVICE,   FIELD(trace_sum_device, busy_known), 2},
     {TRACE_RECORD_SUM_BUSY,     FIELD(trace_sum_busy, count), 3},
     {TRACE_RECORD_SUM_BUSY,     FIELD(trace_sum_busy, count), 0x20000001},

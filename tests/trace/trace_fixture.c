@@ -240,6 +240,8 @@ union sum_record {
     struct trace_sum_process process;
     struct trace_sum_calls calls;
     struct trace_sum_kernels kernels;
+    struct trace_sum_shape_kernels shape_kernels;
+    struct trace_sum_helper helper;
     struct trace_sum_device device;
     struct trace_sum_busy busy;
     struct trace_sum_activity activity;
@@ -273,6 +275,14 @@ uint32_t builder_sum(struct builder *builder, uint16_t type, uint32_t signature_
         record.kernels.buckets[0] = 30ull << TRACE_SUMS_BUCKET_SHIFT | 5;
         record.kernels.buckets[1] = 40ull << TRACE_SUMS_BUCKET_SHIFT | 7;
         size += 2 * sizeof record.kernels.buckets[0];
+    } else if (type == TRACE_RECORD_SUM_SHAPE_KERNELS) {
+        record.shape_kernels.shape_id = 3;
+        record.shape_kernels.bucket_count = 2;
+        record.shape_kernels.buckets[0] = 30ull << TRACE_SUMS_BUCKET_SHIFT | 5;
+        record.shape_kernels.buckets[1] = 40ull << TRACE_SUMS_BUCKET_SHIFT | 7;
+        size += 2 * sizeof record.shape_kernels.buckets[0];
+    } else if (type == TRACE_RECORD_SUM_HELPER) {
+        record.helper = (struct trace_sum_helper){.shape_id = 3, .served_id = 4, .served = 2, .launches = 5};
     } else if (type == TRACE_RECORD_SUM_BUSY) {
         record.busy.count = 2;
         record.busy.stretches[0] = (struct trace_stretch){10, 20, 5};
