@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "classify/advice_launches.h"
 #include "classify/attention_work.h"
 #include "classify/roof_time.h"
 #include "classify/session.h"
@@ -59,20 +60,21 @@ static double saved_on_path(const struct session *session, const struct operator
 static double saved_by_batch(const struct session *session, size_t index)
 {
     const struct weight_row *weight = &session->weights[index];
-    return weight->skinny ? weight->saved_ns[WEIGHT_BATCH] : NAN;
+    return weight->skinny && !advice_weight_is_launched(session, weight) ? weight->saved_ns[WEIGHT_BATCH] : NAN;
 }
 
 static double saved_by_fill(const struct session *session, size_t index)
 {
     const struct weight_row *weight = &session->weights[index];
-    return weight->starved ? weight->saved_ns[WEIGHT_SPLIT_K] : NAN;
+    return weight->starved && !advice_weight_is_launched(session, weight) ? weight->saved_ns[WEIGHT_SPLIT_K] : NAN;
 }
 
 /* Only where the weight is what is read most. */
 static double saved_by_bits(const struct session *session, size_t index, enum weight_change change)
 {
     const struct weight_row *weight = &session->weights[index];
-    return weight->skinny && weight->short_side == GEMM_SIDE_M ? weight->saved_ns[change] : NAN;
+    bool fits = weight->skinny && weight->short_side == GEMM_SIDE_M && !advice_weight_is_launched(session, weight);
+    return fits ? weight->saved_ns[change] : NAN;
 }
 
 static double saved_by_8_bit(const struct session *session, size_t index)
@@ -98,7 +100,7 @@ static double saved_by_small_activations(const struct session *session, size_t i
 {
     const struct weight_row *weight = &session->weights[index];
     double saved = 0;
-    if (!isinf(weight->rows_at_ridge))
+    if (!isinf(weight->rows_at_ridge) || advice_weight_is_launched(session, weight))
         return NAN;
     for (size_t i = 0; i < weight->operator_count; i++) {
         const struct operator_row *op = &session->operators[weight->operators[i]];
@@ -184,9 +186,8 @@ static double saved_by_better_kernel(const struct session *session, size_t index
 }
 
 /* Kernels that take about as long as one that does nothing, with a work model or without. */
-static double saved_by_fewer_kernels(const struct session *session, size_t index)
+static double saved_of_small(const struct session *session, const struct operator_row *op)
 {
-    const struct operator_row *op = &session->operators[index];
     if (op->roofline.bound == BOUND_OVERHEAD)
         return above_roof_ns(op);
     double floor_ns = op->device >= 0 ? session->devices[op->device].floor_ns : NAN;
@@ -194,6 +195,18 @@ static double saved_by_fewer_kernels(const struct session *session, size_t index
         return NAN;
     bool small = (double)op->time_ns <= ROOFLINE_OVERHEAD_TIMES * floor_ns * (double)op->kernels;
     return small ? (double)op->time_ns : NAN;
+}
+
+static double saved_by_fewer_kernels(const struct session *session, size_t index)
+{
+    const struct operator_row *op = &session->operators[index];
+    return advice_operator_is_launched(op) ? NAN : saved_of_small(session, op);
+}
+
+static double saved_by_fewer_launches(const struct session *session, size_t index)
+{
+    const struct operator_row *op = &session->operators[index];
+    return advice_operator_is_launched(op) ? saved_of_small(session, op) : NAN;
 }
 
 /* ---- attention: only the shapes of the GEMMs that it is made of are known ---- */
@@ -357,6 +370,18 @@ static const struct advice_row rows[] = {
              "requests, or verify several speculated tokens at once.",
      .detail = "M {m_p50} at the median, M* {m_star}",
      .source = "Williams et al. 2009, Roofline; " MATMUL_GUIDE},
+    {.id = "parallel_slots", .lever = "more sequences in each launch", .kind = ADVICE_WEIGHT,
+     .saved_ns = advice_saved_by_slots,
+     .text = "The engine's own kernels read the weight once per launch, however many rows it serves: up to 8 rows in a mat-vec "
+             "kernel, whole tiles of rows in a matmul kernel. Serve several sequences at once (llama-server --parallel), "
+             "or verify several speculated tokens.",
+     .detail = "M {m_p50} at the median, M* {m_star}",
+     .source = "llama.cpp, ggml/src/ggml-cuda/mmvq.cuh: MMVQ_MAX_BATCH_SIZE; tools/server/README.md: --parallel"},
+    {.id = "fewer_bits", .lever = "weights of fewer bits", .kind = ADVICE_WEIGHT, .saved_ns = advice_saved_by_fewer_bits,
+     .text = "Reading the weight is what takes the time, and Q4_K would have 4.5 bits of each (llama-quantize). Accuracy has to "
+             "be checked (llama-perplexity).",
+     .detail = "{format_bits} bits a weight; M {m_p50} at the median",
+     .source = "llama.cpp, tools/quantize/README.md"},
     {.id = "fuse_siblings", .lever = "fusing GEMMs that read the same activation", .kind = ADVICE_SIBLINGS,
      .saved_ns = saved_by_fuse,
      .text = "Fuse GEMMs that follow one another and read the same activation into one, with their weights behind "
@@ -411,6 +436,12 @@ static const struct advice_row rows[] = {
              "epilogues of cublasLtMatmul, fused norm and rope kernels).",
      .detail = "{kernels} of {mean}",
      .source = "PyTorch documentation, torch.compile; " CUBLAS_DOCS "#cublasltepilogue-t"},
+    {.id = "small_launches", .lever = "fewer small kernels", .kind = ADVICE_OPERATOR,
+     .saved_ns = saved_by_fewer_launches,
+     .text = "These kernels of the engine take about as long as one that does nothing: serve more sequences in each step, and "
+             "leave its own fusion on (llama.cpp: GGML_CUDA_DISABLE_FUSION not set).",
+     .detail = "{kernels} of {mean}",
+     .source = "llama.cpp, ggml/src/ggml-cuda/ggml-cuda.cu: GGML_CUDA_DISABLE_FUSION"},
     {.id = "idle_gaps", .lever = "closing the gaps in which the GPU waits", .kind = ADVICE_DEVICE, .of_span = true,
      .saved_ns = saved_by_no_gaps,
      .text = "The GPU waits between kernels: the host is what bounds it. Replay CUDA graphs, launch ahead, keep "
@@ -420,7 +451,7 @@ static const struct advice_row rows[] = {
     {.id = "fused_attention", .lever = "a fused attention kernel", .kind = ADVICE_NAIVE_ATTENTION,
      .saved_ns = saved_by_fused_attention,
      .text = "Attention writes its scores to memory and reads them again: a fused kernel (FlashAttention, "
-             "scaled_dot_product_attention, FlashInfer) keeps them on the chip.",
+             "scaled_dot_product_attention, FlashInfer, llama.cpp's -fa on) keeps them on the chip.",
      .detail = "{bytes} -> {bytes_fused} each time",
      .source = FLASH},
     {.id = "causal_skip", .lever = "skipping what a causal mask hides", .kind = ADVICE_NAIVE_ATTENTION,
@@ -439,6 +470,12 @@ static const struct advice_row rows[] = {
      .text = "Keys and values in 8 bits (fp8 KV cache): half the bytes where reading them is what takes the time, once "
              "the kernel is fused. Accuracy has to be checked.",
      .source = "vLLM documentation, Quantized KV Cache"},
+    {.id = "kv_cache_8_bit", .lever = "an 8-bit KV cache", .kind = ADVICE_OPERATOR,
+     .saved_ns = advice_saved_by_small_cache,
+     .text = "Reading keys and values is what takes the time, and q8_0 would have 8.5 of their 16 bits (llama.cpp: -ctk q8_0 "
+             "-ctv q8_0). What is shown is of a cache as full as its padding. Accuracy has to be checked.",
+     .detail = "{keys} keys",
+     .source = "llama.cpp, tools/server/README.md: --cache-type-k"},
     {.id = "shared_kv", .lever = "query heads that share keys and values", .kind = ADVICE_NAIVE_ATTENTION,
      .saved_ns = saved_by_shared_kv,
      .text = "Each query head reads keys and values of its own. If the model has fewer KV heads (GQA, MQA), don't expand "

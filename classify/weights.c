@@ -8,6 +8,7 @@
 
 #include "classify/allocate.h"
 #include "classify/index_map.h"
+#include "classify/launch_groups.h"
 #include "classify/roof_time.h"
 #include "classify/session.h"
 
@@ -49,9 +50,15 @@ static enum gemm_side side_of(enum gemm_dimension dimension)
 
 /* ---- which operators ---- */
 
+/* Which experts another row would go to is not known, so nothing here is about those. */
+static bool is_product(const struct operator_row *op)
+{
+    return op->of_call || (launch_of_operator_is_read(op) && !op->launch->experts);
+}
+
 static bool has_weight(const struct operator_row *op)
 {
-    return op->of_call && (op->kind == OPERATOR_GEMM || op->kind == OPERATOR_GEMV) && op->work.shape_known &&
+    return is_product(op) && (op->kind == OPERATOR_GEMM || op->kind == OPERATOR_GEMV) && op->work.shape_known &&
            op->work.weight != WORK_WEIGHT_NONE && op->work.m > 0 && op->work.n > 0 && op->work.k > 0 &&
            op->work.batch > 0;
 }
@@ -70,9 +77,13 @@ static bool *find_attention_operators(const struct session *session)
 static struct weight_row *weight_of(struct session *session, struct index_map *map, size_t *capacity,
                                     const struct operator_row *op)
 {
-    int64_t key[9] = {op->device, op->work.n, op->work.k, op->work.batch, op->work.path};
+    const struct weight_format *format = op->of_call ? NULL : op->launch->weight_format;
+    const int64_t fused = op->of_call ? 1 : op->launch->weights;
+    int64_t key[11] = {op->device, op->work.n, op->work.k, op->work.batch, op->work.path};
     for (int i = 0; i < 4; i++)
         key[5 + i] = (int64_t)op->work.type[i].type << 32 | op->work.type[i].bits << 1 | op->work.type[i].complex;
+    key[9] = (int64_t)(uintptr_t)format;
+    key[10] = fused;
     uint32_t *index = index_map_at(map, trace_hash(key, (uint32_t)sizeof key), (uint64_t)op->work.n);
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)session->weight_count;
@@ -83,6 +94,7 @@ static struct weight_row *weight_of(struct session *session, struct index_map *m
             .n = op->work.n,
             .k = op->work.k,
             .batch = op->work.batch,
+            .format = format,
             .path = op->work.path,
             .sibling_group = WEIGHT_NO_GROUP,
         };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One weight as production sees it: the same matrix (N, K, types) is multiplied with many different M. Built from the
- * operators of a session once they are classified; a weight is told by its shape, not by its address, so layers add up.
+ * operators of a session once they are classified, library calls and launches that were read; a weight is told by its shape, not by its address, so layers add up.
  * Savings are differences of times at the specification's roof, over this run; they ignore everything but the roof. */
 #ifndef CLASSIFY_WEIGHTS_H
 #define CLASSIFY_WEIGHTS_H
@@ -11,6 +11,7 @@
 
 #include "classify/gpu_specs.h"
 #include "classify/number_type.h"
+#include "classify/weight_format.h"
 
 struct session;
 
@@ -31,7 +32,8 @@ enum { WEIGHT_NO_GROUP = -1 };
 struct weight_row {
     int device; /* index, or SESSION_DEVICE_UNKNOWN */
     int64_t n, k, batch;
-    struct number_format type[4]; /* A, B, C, D as the library names them */
+    struct number_format type[4];       /* A, B, C, D as the library names them */
+    const struct weight_format *format; /* of one that is read off launches; NULL: of library calls, or not known */
     enum gpu_path path;
     size_t *operators; /* indexes in session->operators, longest time first */
     size_t operator_count;

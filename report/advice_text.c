@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/launch_groups.h"
 #include "report/columns.h"
 #include "report/format.h"
 #include "report/row_names.h"
@@ -54,6 +55,15 @@ static void word_bandwidth(const struct session *session, size_t index, FILE *ou
         fprintf(out, ", which draw %s %% of the bandwidth as calibrated", format_share(text, fill));
 }
 
+static void word_format_bits(const struct session *session, size_t index, FILE *out)
+{
+    const struct weight_format *format = session->weights[index].format;
+    if (format)
+        fprintf(out, "%g", weight_format_bits(format));
+    else
+        fputs(FORMAT_UNKNOWN, out);
+}
+
 static void word_limited_by(const struct session *session, size_t index, FILE *out)
 {
     const char *name = gemm_side_name(session->weights[index].limited_by);
@@ -94,10 +104,10 @@ static void word_group_saved(const struct session *session, size_t index, FILE *
 static void word_shape(const struct session *session, size_t index, FILE *out)
 {
     const struct operator_row *op = &session->operators[index];
-    char types[COLUMN_CELL_BYTES], m[FORMAT_BYTES], n[FORMAT_BYTES], k[FORMAT_BYTES];
+    char types[COLUMN_CELL_BYTES], shape[COLUMN_SHAPE_BYTES];
+    columns_shape(op, shape);
     columns_types(op, types);
-    fprintf(out, "M %s  N %s  K %s  %s", format_size(m, op->work.m), format_size(n, op->work.n),
-            format_size(k, op->work.k), types);
+    fprintf(out, "%s  %s", shape, types);
 }
 
 static void word_roof(const struct session *session, size_t index, FILE *out)
@@ -147,6 +157,13 @@ static void word_kernels(const struct session *session, size_t index, FILE *out)
     char text[FORMAT_BYTES];
     uint64_t kernels = session->operators[index].kernels;
     fprintf(out, "%s %s", format_count(text, kernels), format_plural(kernels, "kernel", "kernels"));
+}
+
+static void word_keys(const struct session *session, size_t index, FILE *out)
+{
+    const struct launch_decode *launch = session->operators[index].launch;
+    fputs(launch && launch->keys_at_most ? "at most " : "", out);
+    print_size(launch ? launch->keys : TRACE_UNKNOWN, out);
 }
 
 static void word_mean(const struct session *session, size_t index, FILE *out)
@@ -218,6 +235,7 @@ static const struct word words[] = {
     {"blocks",          ADVICE_WEIGHT,          word_blocks},
     {"sms",             ADVICE_WEIGHT,          word_sms},
     {"bandwidth",       ADVICE_WEIGHT,          word_bandwidth},
+    {"format_bits",     ADVICE_WEIGHT,          word_format_bits},
     {"limited_by",      ADVICE_WEIGHT,          word_limited_by},
     {"intensity_limit", ADVICE_WEIGHT,          word_intensity_limit},
     {"times",           ADVICE_SIBLINGS,        word_group_times},
@@ -229,6 +247,7 @@ static const struct word words[] = {
     {"start_up",        ADVICE_OPERATOR,        word_start_up},
     {"kernels",         ADVICE_OPERATOR,        word_kernels},
     {"mean",            ADVICE_OPERATOR,        word_mean},
+    {"keys",            ADVICE_OPERATOR,        word_keys},
     {"idle",            ADVICE_DEVICE,          word_idle},
     {"bytes",           ADVICE_NAIVE_ATTENTION, word_bytes},
     {"bytes_fused",     ADVICE_NAIVE_ATTENTION, word_bytes_fused},
@@ -292,7 +311,7 @@ static void print_siblings(const struct session *session, size_t index, FILE *ou
 
 static void print_operator(const struct session *session, size_t index, FILE *out)
 {
-    if (session->operators[index].of_call && session->operators[index].work.shape_known)
+    if (operator_has_shape(&session->operators[index]))
         word_shape(session, index, out);
     else
         word_name(session, index, out);

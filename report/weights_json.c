@@ -43,6 +43,7 @@ static json_t *weight_object(const struct weight_row *weight)
     json_value_set(object, "k", json_value_size(weight->k));
     json_value_set(object, "batch", json_value_size(weight->batch));
     set_types(object, weight);
+    json_value_set(object, "weight_format", json_value_text(weight->format ? weight->format->name : NULL));
     json_value_set(object, "operators", indexes(weight->operators, weight->operator_count));
     json_value_set(object, "executions", json_value_count(weight->executions));
     json_value_set(object, "time_ns", json_value_count_if(has_time, weight->time_ns));

@@ -271,6 +271,66 @@ static void scene_chunked(bool holds)
     session.phases[PHASE_PREFILL].rows_per_step = 1000;
 }
 
+/* ---- operators read off their launches ---- */
+
+static struct launch_decode launch;
+
+static struct operator_row *add_launched(enum launch_kind kind, double flops, double bytes, uint64_t ns)
+{
+    struct operator_row *op = add_gemm(GPU_PATH_FP32, NUMBER_FP32, 32, flops, bytes, ns);
+    launch = (struct launch_decode){.reading = LAUNCH_READ, .kind = kind, .path = GPU_PATH_FP32, .weights = 1};
+    op->name = (char *)"mul_mat_vec_q";
+    op->of_call = false;
+    op->launch = &launch;
+    return op;
+}
+
+static void scene_slots(bool holds)
+{
+    struct operator_row *op = add_launched(LAUNCH_MATMUL, 1e6, 50e6, 60000);
+    op->of_call = !holds;
+    add_weight();
+    weight.skinny = true;
+    weight.saved_ns[WEIGHT_BATCH] = 40000;
+}
+
+/* 1000 x 10240 weights of 8.5 bits, one row of fp32: 10,880,000 + 40,960 + 4,000 bytes; 4.5 bits are 5,120,000 fewer. */
+static void scene_fewer_bits(bool holds)
+{
+    struct operator_row *op = add_launched(LAUNCH_MATMUL, 20.48e6, 10924960, 12000);
+    const struct weight_format *format = weight_format_find(holds ? "q8_0" : "q4_0");
+    op->work.model = gemm_plain(1, 1000, 10240, 32);
+    op->work.model = gemm_with_weight(&op->work.model, format->bits, format->scales);
+    launch.weight_format = format;
+    add_weight();
+    weight.skinny = true;
+    weight.short_side = GEMM_SIDE_M;
+    weight.format = format;
+}
+
+static void scene_small_launches(bool holds)
+{
+    device.floor_ns = 2000;
+    launch = (struct launch_decode){.reading = LAUNCH_READ, .kind = LAUNCH_OTHER};
+    add_kernel("rms_norm_f32", 10, 20000)->launch = holds ? &launch : NULL;
+}
+
+/* 2 KV heads of 4096 keys, 128 + 128 elements of 2 bytes: 4,194,304 bytes, of which 7.5 in 16 are saved. Q and O, 8 heads in
+ * fp32, are 8,192 bytes more. */
+static void scene_small_cache(bool holds)
+{
+    struct operator_row *op = add_launched(LAUNCH_ATTENTION, 16.8e6, 4194304 + 8192, 5000);
+    op->kind = OPERATOR_ATTENTION;
+    launch.n_q = 8;
+    launch.n_kv = 2;
+    launch.d = launch.d_v = 128;
+    launch.queries = holds ? 1 : 3;
+    launch.keys = 4096;
+    launch.sequences = launch.splits = 1;
+    launch.q_bits = launch.o_bits = 32;
+    launch.k_bits = launch.v_bits = 16;
+}
+
 /* clang-format off */
 static const struct {
     const char *id;
@@ -278,6 +338,8 @@ static const struct {
     double saved_ns;
 } scenes[] = {
     {"batch", scene_batch, 40000},
+    {"parallel_slots", scene_slots, 40000},
+    {"fewer_bits", scene_fewer_bits, 5120},
     {"fuse_siblings", scene_fuse, 1000},
     {"fill", scene_fill, 30000},
     {"weights_8_bit", scene_bits, 20000},
@@ -288,11 +350,13 @@ static const struct {
     {"alignment", scene_alignment, 30000},
     {"far_from_roof", scene_far, 30000},
     {"small_kernels", scene_small, 20000},
+    {"small_launches", scene_small_launches, 20000},
     {"idle_gaps", scene_idle, BUSY_NS},
     {"fused_attention", scene_naive, 15000},
     {"causal_skip", scene_causal, 21474.83648 * 1023 / 2048},
     {"window_skip", scene_window, 32 * 3072.0 * 256 * 2 / 1000},
     {"kv_8_bit", scene_kv, 33554.432},
+    {"kv_cache_8_bit", scene_small_cache, 1966.08},
     {"shared_kv", scene_shared, 33554.432},
     {"chunked_prefill", scene_chunked, 360000},
 };
@@ -311,6 +375,29 @@ static void test_each_fires_and_is_silent(void **state)
         if (saved_by(scenes[i].id) != 0)
             fail_msg("%s is given though its precondition doesn't hold", scenes[i].id);
     }
+}
+
+/* What is advised of library calls is not of launches, and not the other way round. */
+static void test_launches_and_calls_apart(void **state)
+{
+    static const char *const of_calls[] = {"batch", "fill", "weights_8_bit", "weights_4_bit", "capped", "tensor_cores"};
+    (void)state;
+    reset();
+    scene_fewer_bits(true);
+    weight.starved = true;
+    weight.rows_at_ridge = INFINITY;
+    for (int change = 0; change < WEIGHT_CHANGE_COUNT; change++)
+        weight.saved_ns[change] = 5000;
+    operators[0].work.bytes_per_row = 1e6;
+    for (size_t i = 0; i < sizeof of_calls / sizeof of_calls[0]; i++)
+        if (saved_by(of_calls[i]) != 0)
+            fail_msg("%s is given for a launch", of_calls[i]);
+    assert_true(saved_by("parallel_slots") == 5000);
+    reset();
+    scene_small_launches(true);
+    assert_true(saved_by("small_kernels") == 0);
+    scene_small_launches(false);
+    assert_true(saved_by("small_kernels") > 0);
 }
 
 static void test_every_row_has_a_scene(void **state)
@@ -592,6 +679,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_fires_and_is_silent),
         cmocka_unit_test(test_every_row_has_a_scene),
+        cmocka_unit_test(test_launches_and_calls_apart),
         cmocka_unit_test(test_ranked_and_bounded),
         cmocka_unit_test(test_what_rides_in_chunks),
         cmocka_unit_test(test_attention_of_replays),

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Comparisons with NAN are false throughout, as in advice.c. */
+#include "classify/advice_launches.h"
+
+#include <math.h>
+
+#include "classify/attention_work.h"
+#include "classify/launch_groups.h"
+#include "classify/roof_time.h"
+#include "classify/session.h"
+
+bool advice_weight_is_launched(const struct session *session, const struct weight_row *weight)
+{
+    return weight->operator_count && launch_of_operator_is_read(&session->operators[weight->operators[0]]);
+}
+
+bool advice_operator_is_launched(const struct operator_row *op)
+{
+    return !op->of_call && op->launch && op->launch->reading != LAUNCH_NOT_IN_TABLE;
+}
+
+double advice_saved_by_slots(const struct session *session, size_t index)
+{
+    const struct weight_row *weight = &session->weights[index];
+    return weight->skinny && advice_weight_is_launched(session, weight) ? weight->saved_ns[WEIGHT_BATCH] : NAN;
+}
+
+/* No more than its time; NAN stays NAN, which fmin() would drop. */
+static double at_most(double saved_ns, const struct operator_row *op)
+{
+    return op->timed && op->kernels && saved_ns > (double)op->time_ns ? (double)op->time_ns : saved_ns;
+}
+
+/* Of all that OP's time at the roof is of, which is no less than its executions' bytes. */
+static double saved_by_bytes(const struct session *session, const struct operator_row *op, double part)
+{
+    if (op->roofline.bound != BOUND_MEMORY)
+        return 0;
+    return at_most(op->t_roof_ns - roof_time_ns(session, op->device, op->work.path, op->flops, op->bytes * (1 - part)),
+                   op);
+}
+
+/* Q4_K, the usual choice of few bits, in place of formats that have notably more. */
+double advice_saved_by_fewer_bits(const struct session *session, size_t index)
+{
+    static const double notably = 1.1;
+    const struct weight_row *weight = &session->weights[index];
+    const struct weight_format *small = weight_format_find("q4_K");
+    double saved = 0;
+    if (!weight->skinny || weight->short_side != GEMM_SIDE_M || !advice_weight_is_launched(session, weight) ||
+        !weight->format || !(weight_format_bits(weight->format) > notably * weight_format_bits(small)))
+        return NAN;
+    for (size_t i = 0; i < weight->operator_count; i++) {
+        const struct operator_row *op = &session->operators[weight->operators[i]];
+        struct gemm_model model = gemm_with_weight(&op->work.model, small->bits, small->scales);
+        struct gemm_work work;
+        gemm_work(&model, &work);
+        saved += saved_by_bytes(session, op, 1 - work.bytes / op->work.bytes);
+    }
+    return saved;
+}
+
+/* K and V of 16 bits in q8_0. Kernels that take such a cache as it is have few queries (llama.cpp: 2); for more, it is unpacked
+ * before them. */
+double advice_saved_by_small_cache(const struct session *session, size_t index)
+{
+    enum { QUERIES_MOST = 2, PLAIN_BITS = 16 };
+    const struct operator_row *op = &session->operators[index];
+    const struct launch_decode *launch = op->launch;
+    struct attention_model model;
+    struct attention_work now, then;
+    if (!launch_of_operator_is_read(op) || launch->kind != LAUNCH_ATTENTION || launch->queries > QUERIES_MOST ||
+        launch->k_bits != PLAIN_BITS || launch->v_bits != PLAIN_BITS)
+        return NAN;
+    launch_decode_attention(launch, &model);
+    attention_work(&model, &now);
+    model.k_bits = model.v_bits = weight_format_bits(weight_format_find("q8_0"));
+    attention_work(&model, &then);
+    return saved_by_bytes(session, op, 1 - then.bytes / now.bytes);
+}
