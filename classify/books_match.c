@@ -18,7 +18,10 @@ static bool has_shape(const struct session *session, const struct weight_row *we
 {
     if (weight->n != form->n || weight->k != form->k || weight->operator_count == 0)
         return false;
-    return form->experts || books_matrices(&session->operators[weight->operators[0]]) == (double)form->batch;
+    const struct operator_row *op = &session->operators[weight->operators[0]];
+    if (!op->of_call) /* one that reads several, such as gate and up at once, counts as so many calls */
+        return form->experts || form->batch == 1;
+    return form->experts || books_matrices(op) == (double)form->batch;
 }
 
 /* A call of groups with different M has no row among the weights. */

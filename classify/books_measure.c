@@ -12,7 +12,7 @@
 
 static double executions_of(const struct operator_row *op)
 {
-    return (double)(op->calls > op->executions ? op->calls : op->executions);
+    return (double)operator_row_executions(op);
 }
 
 static double calls_in_steps(const struct operator_row *op)
@@ -147,6 +147,12 @@ static double weight_bytes_of(const struct operator_row *op)
     return work.operand_bytes[GEMM_RIGHT];
 }
 
+/* Calls that an execution counts as: matrices, where a row of experts has them, or where a launch reads several. */
+static double calls_of(const struct books_row *row, const struct operator_row *op)
+{
+    return row->experts || !op->of_call ? books_matrices(op) : 1;
+}
+
 static int64_t rows_of(const struct operator_row *op)
 {
     if (op->work.m > 0)
@@ -184,7 +190,7 @@ static void count_executions(const struct session *session, struct books_row *ro
 {
     for (size_t i = 0; i < row->operators.count; i++) {
         const struct operator_row *op = &session->operators[row->operators.indexes[i]];
-        row->executions += executions_of(op) * (row->experts ? books_matrices(op) : 1);
+        row->executions += executions_of(op) * calls_of(row, op);
     }
 }
 
@@ -212,7 +218,7 @@ static struct books_measured measure(const struct session *session, const struct
         double part = times / executions_of(op);
         if (times == 0)
             continue;
-        sum.counted += times * (row->experts ? matrices : 1);
+        sum.counted += times * calls_of(row, op);
         sum.bytes += times * weight_bytes_of(op);
         sum.parameters += times * matrices * (double)row->n * (double)row->k;
         sum.time_ns += op->timed && op->kernels ? part * (double)op->time_ns : NAN;
@@ -293,7 +299,8 @@ static void add_up(const struct books *books, const struct session *session, str
 
 static void add_to(struct books_named *named, const struct operator_row *op)
 {
-    double decode = op->calls ? (double)op->phase_calls[PHASE_DECODE] / (double)op->calls : NAN; /* launched unseen */
+    double all = (double)(op->replays_phased ? operator_row_executions(op) : op->calls);
+    double decode = all > 0 ? (double)op->phase_calls[PHASE_DECODE] / all : NAN; /* launched unseen */
     named->kernels += op->kernels > op->calls ? op->kernels : op->calls;
     named->time_ns += (double)op->time_ns;
     named->decode_ns += decode * (double)op->time_ns;
@@ -316,13 +323,17 @@ static void add_naive_time(const struct session *session, struct books_device *d
 
 static void add_named(const struct session *session, struct books_device *device)
 {
-    struct books_named *attention = &device->attention.named, *gemms = &device->gemms;
+    struct books_named *attention = &device->attention.named, *read = &device->attention.read, *gemms = &device->gemms;
     for (size_t i = 0; i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
         bool experts = op->family == KERNEL_FAMILY_MOE && op->role == KERNEL_ROLE_EXPERTS;
         if (op->device != device->device || op->of_call)
             continue;
-        if (op->family == KERNEL_FAMILY_ATTENTION)
+        if (op->launch && op->launch->reading == LAUNCH_READ && op->launch->kind == LAUNCH_ATTENTION)
+            add_to(read, op);
+        else if (op->launch && op->launch->reading == LAUNCH_READ) /* a product has its shape, a helper is no product */
+            continue;
+        else if (op->family == KERNEL_FAMILY_ATTENTION)
             add_to(attention, op);
         else if (experts || ((op->family == KERNEL_FAMILY_GEMM || op->family == KERNEL_FAMILY_GEMV) &&
                              op->role != KERNEL_ROLE_HELPER))
@@ -331,6 +342,7 @@ static void add_named(const struct session *session, struct books_device *device
     if (device->device >= 0)
         device->attention.decode_steps = (double)session->devices[device->device].steps[PHASE_DECODE];
     attention->decode_ns /= device->attention.decode_steps;
+    read->decode_ns /= device->attention.decode_steps;
     gemms->decode_ns /= device->attention.decode_steps;
     for (size_t i = 0; i < session->naive_attention_count; i++) {
         const struct naive_attention *pair = &session->naive_attention[i];
@@ -342,6 +354,7 @@ static void add_named(const struct session *session, struct books_device *device
         device->attention.naive_ns = NAN;
         attention->time_ns = gemms->time_ns = NAN;
         attention->decode_ns = gemms->decode_ns = NAN;
+        read->time_ns = read->decode_ns = NAN;
     }
 }
 

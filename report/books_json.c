@@ -93,6 +93,7 @@ static json_t *attention_object(const struct books *books, const struct books_at
 {
     json_t *object = named_object(&attention->named);
     int64_t context = books->options.context, batch = attention->batch;
+    json_value_set(object, "read", named_object(&attention->read));
     json_value_set(object, "decode_steps", json_value_real(attention->decode_steps));
     json_value_set(object, "naive_times", json_value_count(attention->naive_times));
     json_value_set(object, "naive_time_ns", json_value_real(attention->naive_ns));

@@ -264,6 +264,35 @@ static void print_named(const struct books_named *named, const char *what, FILE 
         fprintf(out, ", %s in the whole run", format_duration(time, named->time_ns));
 }
 
+static void print_decode_time(const struct books_named *named, const struct books_attention *attention, FILE *out)
+{
+    char time[FORMAT_BYTES];
+    if (named->kernels && !isnan(named->decode_ns))
+        fprintf(out, ", %s in each of %.0f decode steps", format_duration(time, named->decode_ns),
+                attention->decode_steps);
+}
+
+/* Read off its launches, or by name. */
+static void print_fused_attention(const struct books_attention *attention, FILE *out)
+{
+    char kernels[FORMAT_BYTES], time[FORMAT_BYTES];
+    if (attention->read.kernels) {
+        fprintf(out, " was read off %s launches", format_count(kernels, attention->read.kernels));
+        if (!isnan(attention->read.time_ns))
+            fprintf(out, ", %s in the whole run", format_duration(time, attention->read.time_ns));
+        print_decode_time(&attention->read, attention, out);
+        if (!attention->named.kernels)
+            return;
+        fputs(", and otherwise", out);
+    }
+    fputs(" is not measured by shape: ", out);
+    if (!attention->named.kernels)
+        fputs("no kernel has such a name", out);
+    else
+        print_named(&attention->named, "kernels", out);
+    print_decode_time(&attention->named, attention, out);
+}
+
 static void print_attention(const struct books *books, const struct books_device *device, FILE *out)
 {
     const struct books_attention *attention = &device->attention;
@@ -276,14 +305,7 @@ static void print_attention(const struct books *books, const struct books_device
             fprintf(out, " (%s in the whole run)", format_duration(time, attention->naive_ns));
         fputs(", and otherwise", out);
     }
-    fputs(" is not measured by shape: ", out);
-    if (!attention->named.kernels)
-        fputs("no kernel has such a name", out);
-    else
-        print_named(&attention->named, "kernels", out);
-    if (attention->named.kernels && !isnan(attention->named.decode_ns))
-        fprintf(out, ", %s in each of %.0f decode steps", format_duration(time, attention->named.decode_ns),
-                attention->decode_steps);
+    print_fused_attention(attention, out);
     if (!isnan(attention->roof_ns))
         fprintf(out, "; at the roof one of %" PRId64 " %s with %" PRId64 " keys%s takes %s\n", attention->batch,
                 attention->batch == 1 ? "sequence" : "sequences", books->options.context,
