@@ -60,7 +60,7 @@ static uint64_t launch_named(uint64_t owner_id, const char *name)
     kernel_timing_enter(call_context(), NULL, call_id); /* a config: its stream is known after it */
     fake_graphs_add(stream, FAKE_NODE_KERNEL);
     graph_capture_launched(call_context(), stream, name);
-    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH, owner_id);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH_VALUES, owner_id);
     return call_id;
 }
 
@@ -106,8 +106,9 @@ static void walked(void)
     kernel_timing_call_end(call_context(), TRACE_OWNER_NONE, 0);
     call(504, 0);
     void *executable = instantiated(end_capture()), *other = NULL;
-    static const enum trace_owner owners[] = {TRACE_OWNER_CALL, TRACE_OWNER_NONE, TRACE_OWNER_CALL,   TRACE_OWNER_CALL,
-                                              TRACE_OWNER_NONE, TRACE_OWNER_CALL, TRACE_OWNER_LAUNCH, TRACE_OWNER_NONE};
+    static const enum trace_owner owners[] = {TRACE_OWNER_CALL,          TRACE_OWNER_NONE, TRACE_OWNER_CALL,
+                                              TRACE_OWNER_CALL,          TRACE_OWNER_NONE, TRACE_OWNER_CALL,
+                                              TRACE_OWNER_LAUNCH_VALUES, TRACE_OWNER_NONE};
     const uint64_t calls[] = {first, 0, first, first, 0, second, third, 0};
     for (uint32_t i = 0; i < 8; i++)
         run_node(60 + i, node_of(executable, i), "mine");
@@ -220,7 +221,7 @@ static void changed(void)
     finish_and_read(&c);
     check_owned(&c, 69, TRACE_OWNER_CALL, first, 501);
     check_owned(&c, 71, TRACE_OWNER_CALL, second, 503);
-    check_owned(&c, 79, TRACE_OWNER_LAUNCH, launched, 502);
+    check_owned(&c, 79, TRACE_OWNER_LAUNCH_VALUES, launched, 502);
     check_owned(&c, 81, TRACE_OWNER_LAUNCH, 900, 901);
     check_owned(&c, 82, TRACE_OWNER_CALL, first, 501);
     CHECK(c.counters.kernels_unjoined == 0 && !content_note(&c, TRACE_NOTE_GRAPH_NODES));
@@ -328,7 +329,7 @@ static void counted(bool own_numbers)
     node = graph_node(&c, (uint64_t)id << 32, 1);
     CHECK(node && node->call_id == second && node->owner_id == 503 && node->launches == 5);
     node = graph_node(&c, (uint64_t)id << 32 | 3, 0);
-    CHECK(node && node->call_id == named && node->owner == TRACE_OWNER_LAUNCH && node->owner_id == 502 &&
+    CHECK(node && node->call_id == named && node->owner == TRACE_OWNER_LAUNCH_VALUES && node->owner_id == 502 &&
           node->name_id);
     CHECK(!graph_node(&c, (uint64_t)id << 32 | 3, 1));       /* the same shape again: nothing changed */
     CHECK(!graph_node(&c, (uint64_t)id << 32 | 1, 0));       /* a fill */

@@ -64,7 +64,7 @@ static void drain(void)
 
 /* ---- scenarios ---- */
 
-static void owners(void)
+static void owners_by(enum trace_owner launch)
 {
     uint32_t chain = 0;
     struct graph_node_maker maker = {.call_id = 7, .chain = &chain};
@@ -77,11 +77,11 @@ static void owners(void)
     check_result(node(1, 3), 1, LAUNCH_JOIN_PENDING, 7);
     graph_nodes_publish(chain, 8, TRACE_OWNER_CALL, 1, 0); /* not that call's */
     check_result(node(1, 99), 1, LAUNCH_JOIN_PENDING, 7);
-    graph_nodes_publish(chain, 7, TRACE_OWNER_LAUNCH, 70, 0);
+    graph_nodes_publish(chain, 7, launch, 70, 0);
     for (uint32_t i = 0; i < 100; i++) {
         struct launch_owner found;
         CHECK(graph_nodes_find(node(1, i), 1, 0, &found) == LAUNCH_JOIN_FOUND);
-        CHECK(found.call_id == 7 && found.owner == TRACE_OWNER_LAUNCH && found.owner_id == 70);
+        CHECK(found.call_id == 7 && found.owner == launch && found.owner_id == 70);
     }
     check_result(node(1, 100), 1, LAUNCH_JOIN_NONE, 0); /* the program's own */
     check_result(node(1, 101), 1, LAUNCH_JOIN_UNSEEN, 0);
@@ -89,6 +89,23 @@ static void owners(void)
     graph_nodes_note(node(2, 0), &maker);
     graph_nodes_publish(chain, 7, TRACE_OWNER_NONE, 0, 0); /* the call failed */
     check_result(node(2, 0), 1, LAUNCH_JOIN_NONE, 7);
+}
+
+static void owners(void)
+{
+    owners_by(TRACE_OWNER_LAUNCH);
+}
+
+static void owners_with_values(void)
+{
+    struct launch_owner found;
+    uint32_t chain = 0;
+    owners_by(TRACE_OWNER_LAUNCH_VALUES);
+    struct graph_node_maker maker = {.call_id = 9, .chain = &chain};
+    graph_nodes_copy(node(1, 5), node(3, 5), GRAPH_NODES_IN_GRAPH, &maker); /* a copy keeps it, and is told apart */
+    CHECK(graph_nodes_find(node(3, 5), 1, 0, &found) == LAUNCH_JOIN_FOUND);
+    CHECK(found.owner == TRACE_OWNER_LAUNCH_VALUES && found.owner_id == 70 &&
+          found.call_id == trace_call_in_copy(7, 3));
 }
 
 static void names(void)
@@ -318,11 +335,17 @@ static void threads(void)
 }
 
 static const struct scenario scenarios[] = {
-    {"owners", owners},   {"names", names},
-    {"copies", copies},   {"told_twice", told_twice},
-    {"updates", updates}, {"many_changes", many_changes},
-    {"no_room", no_room}, {"ids_come_back", ids_come_back},
-    {"threads", threads}, {"come_and_go", come_and_go},
+    {"owners", owners},
+    {"owners_with_values", owners_with_values},
+    {"names", names},
+    {"copies", copies},
+    {"told_twice", told_twice},
+    {"updates", updates},
+    {"many_changes", many_changes},
+    {"no_room", no_room},
+    {"ids_come_back", ids_come_back},
+    {"threads", threads},
+    {"come_and_go", come_and_go},
 };
 
 int main(int argc, char **argv)

@@ -31,7 +31,7 @@ static void joined(void)
     launch = next_call_id();
     kernel_timing_call_begin(call_context(), launch);
     uint32_t own = fake_cupti_launch(477);
-    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH, 2001);
+    kernel_timing_call_end(call_context(), TRACE_OWNER_LAUNCH_VALUES, 2001);
     uint32_t nobody = fake_cupti_launch(LAUNCH);
     run_kernel(split), run_kernel(single), run_kernel(split - 2), run_kernel(split - 1), run_kernel(own),
         run_kernel(nobody);
@@ -49,7 +49,7 @@ static void joined(void)
     for (uint32_t i = 0; i < 3; i++)
         CHECK(kernel_of(&c, split - i)->call_id == two && kernel_of(&c, split - i)->owner_id == 1002);
     k = kernel_of(&c, own);
-    CHECK(k->call_id == launch && k->owner == TRACE_OWNER_LAUNCH && k->owner_id == 2001);
+    CHECK(k->call_id == launch && k->owner == TRACE_OWNER_LAUNCH_VALUES && k->owner_id == 2001);
     k = kernel_of(&c, nobody);
     CHECK(k->call_id == 0 && k->owner == TRACE_OWNER_NONE && k->join == TRACE_JOIN_NONE);
     CHECK(c.counters.kernels_unjoined == 1 && c.counters.kernels_invalid == 0 && c.slot_drops == 0);

@@ -172,9 +172,9 @@ static void external_comes_in_any_order(void **state)
     assert_int_equal(launch_join_find(ROUNDS + 3000, &owner), LAUNCH_JOIN_PENDING);
     assert_int_equal(owner.call_id, 899);
     assert_int_equal(launch_join_external_find(ROUNDS + 3000, &owner), LAUNCH_JOIN_PENDING);
-    launch_join_external_publish(900, TRACE_OWNER_LAUNCH, 44);
+    launch_join_external_publish(900, TRACE_OWNER_LAUNCH_VALUES, 44);
     assert_int_equal(launch_join_external_find(ROUNDS + 3000, &owner), LAUNCH_JOIN_FOUND);
-    assert_true(owner.call_id == 900 && owner.owner_id == 44 && owner.owner == TRACE_OWNER_LAUNCH);
+    assert_true(owner.call_id == 900 && owner.owner_id == 44 && owner.owner == TRACE_OWNER_LAUNCH_VALUES);
 }
 
 static bool pass(uint8_t *buffer, size_t valid_bytes)

@@ -64,7 +64,8 @@ static const struct kernel kernels[KERNELS] = {
     {                                                                                                                  \
     }
 STUB(0)
-STUB(1) STUB(2) STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8) static void (*const stubs[KERNELS])(void) = {
+STUB(1)
+STUB(2) STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8) static void (*const stubs[KERNELS])(void) = {
     stub_0, stub_1, stub_2, stub_3, stub_4, stub_5, stub_6, stub_7, stub_8};
 
 static int sizes_are_told, quiet;
