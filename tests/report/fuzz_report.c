@@ -183,7 +183,7 @@ static void print_json(const struct session *session, const struct books *books)
 {
     FILE *out = begin();
     json_error_t error;
-    require(report_json(session, books, out));
+    require(report_json(session, books, NULL, out));
     require(fclose(out) == 0);
     json_t *root = json_loadb(text, text_bytes, JSON_REJECT_DUPLICATES, &error);
     require(root != NULL);
