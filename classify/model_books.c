@@ -9,6 +9,7 @@
 
 #include "classify/allocate.h"
 #include "classify/model_books_measure.h"
+#include "classify/model_books_names.h"
 
 const char *model_books_verdict_name(enum model_books_verdict verdict)
 {
@@ -22,6 +23,16 @@ const char *model_books_verdict_name(enum model_books_verdict verdict)
 const struct model_books_class *model_books_class_of(const struct model_books *books, size_t op)
 {
     return op < books->operator_count && books->class_of[op] ? &books->classes[books->class_of[op] - 1] : NULL;
+}
+
+size_t model_books_names(const struct model_books *books, size_t op, const char *names[MODEL_BOOKS_NAMES_MOST])
+{
+    const struct model_books_class *class = model_books_class_of(books, op);
+    size_t count = 0;
+    for (size_t i = 0; class && i < class->name_count && i < MODEL_BOOKS_NAMES_MOST; i++)
+        if (!books->names_of[op] || books->names_of[op] >> i & 1)
+            names[count++] = class->names[i].name;
+    return count;
 }
 
 static struct model_books_class *class_for(struct model_books *books, const struct gguf_matrix *matrix)
@@ -106,6 +117,7 @@ struct model_books *model_books_open(const char *path, struct model_error *error
 void model_books_close_with(struct model_books *books, const struct session *session)
 {
     model_books_measure(books, session);
+    model_books_find_names(books, session);
 }
 
 void model_books_free(struct model_books *books)
@@ -119,6 +131,7 @@ void model_books_free(struct model_books *books)
     free(books->classes);
     free(books->devices);
     free(books->class_of);
+    free(books->names_of);
     free(books->extra);
     free(books->path);
     gguf_model_free(&books->model);

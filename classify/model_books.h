@@ -77,6 +77,8 @@ struct model_books {
     struct model_books_device *devices;
     size_t device_count, device_capacity;
     size_t *class_of; /* by operator: index of its class plus one; 0: none */
+    uint64_t *
+        names_of; /* by operator: bits of its class's names that it may be, as the order of a step's products tells; 0: any */
     size_t operator_count;
     size_t *extra; /* operators that multiplied a matrix of no shape that the model has, longest time first */
     size_t extra_count;
@@ -91,6 +93,9 @@ void model_books_free(struct model_books *books);
 
 /* NULL: the operator multiplied nothing of the model's. */
 const struct model_books_class *model_books_class_of(const struct model_books *books, size_t op);
+/* Which of its class's names OP may be: that many of NAMES, of MODEL_BOOKS_NAMES_MOST; 0: it multiplied nothing of the model's. */
+enum { MODEL_BOOKS_NAMES_MOST = 64 };
+size_t model_books_names(const struct model_books *books, size_t op, const char *names[MODEL_BOOKS_NAMES_MOST]);
 const char *model_books_verdict_name(enum model_books_verdict verdict); /* "equal", ...; NULL for UNKNOWN */
 
 #endif

@@ -155,6 +155,55 @@ static void merge_attention(struct session_merge *merge, struct operator_join *j
                          &placed);
 }
 
+/* ---- orders of products ---- */
+
+/* The only device that the call or launch ran on; SESSION_DEVICE_UNKNOWN: on several, or nothing is known. */
+static int device_of_use(const struct operator_join *join, struct graph_use use, int only_device, const int *device_of)
+{
+    int found = only_device;
+    size_t devices = 0;
+    for (size_t d = 0; only_device == SESSION_DEVICE_UNKNOWN && d < join->device_count; d++)
+        if (operator_join_find_row(join, join->devices[d].ordinal, use)) {
+            found = device_of[d];
+            devices++;
+        }
+    return devices > 1 ? SESSION_DEVICE_UNKNOWN : found;
+}
+
+static struct graph_use use_of_number(const struct operator_join *join, uint32_t number)
+{
+    const bool launch = number & 1;
+    const uint32_t row = number >> 1;
+    if (!launch)
+        return (struct graph_use){USE_CALL, join->signatures[row].id};
+    const struct joined_launches *launches = &join->launches[row];
+    return launches->name_id && launches->shape_id ? (struct graph_use){USE_SHAPE, launches->shape_id}
+                                                   : (struct graph_use){USE_NAME, launches->name_id};
+}
+
+static void merge_order(struct session_merge *merge, struct operator_join *join, const struct step_order *order,
+                        int only_device, const int *device_of)
+{
+    struct sequence_merge *to = &merge->sequences;
+    struct merged_order merged = {.operators = allocate(order->count, sizeof *merged.operators), .times = order->times};
+    for (size_t i = 0; i < order->count; i++) {
+        const struct graph_use use = use_of_number(join, order->numbers[i]);
+        const uint64_t name_id = order->numbers[i] & 1 ? join->launches[order->numbers[i] >> 1].name_id : 0;
+        const int device = device_of_use(join, use, only_device, device_of);
+        const struct operator_row *op =
+            device == SESSION_DEVICE_UNKNOWN ? NULL : session_merge_operator_of_use(merge, join, use, name_id, device);
+        if (!op) /* a shape that several devices multiplied: whose order it is can't be told */
+            break;
+        merged.operators[merged.count++] = op->merged_at;
+    }
+    if (merged.count < order->count) {
+        free(merged.operators);
+        return;
+    }
+    to->orders = allocate_grow(to->orders, to->order_count, &to->order_capacity, sizeof *to->orders);
+    to->orders[to->order_count++] = merged;
+}
+
 void sequence_merge_add(struct session_merge *merge, struct operator_join *join, int only_device, const int *device_of)
 {
     const struct call_sequence *sequence = &join->sequence;
@@ -163,6 +212,8 @@ void sequence_merge_add(struct session_merge *merge, struct operator_join *join,
         merge_siblings(merge, join, &sequence->siblings[i], only_device, device_of);
     for (size_t i = 0; i < sequence->attention_count; i++)
         merge_attention(merge, join, &sequence->attention[i], only_device, device_of);
+    for (size_t i = 0; i < sequence->steps.order_count; i++)
+        merge_order(merge, join, &sequence->steps.orders[i], only_device, device_of);
     for (int p = 0; p < PHASE_COUNT; p++) {
         sum_add(&session->phases[p].steps, sequence->steps.steps[p]);
         session->phases[p].rows_per_step += sequence->steps.rows[p]; /* a sum until phases_find() */
@@ -174,6 +225,26 @@ void sequence_merge_add(struct session_merge *merge, struct operator_join *join,
 /* ---- the session ---- */
 
 #define NOWHERE SIZE_MAX /* a row without anything, dropped since */
+
+static void finish_orders(struct sequence_merge *merge, struct session *session, const size_t *now_at,
+                          size_t merged_count)
+{
+    session->product_orders = allocate(merge->order_count, sizeof *session->product_orders);
+    for (size_t i = 0; i < merge->order_count; i++) {
+        const struct merged_order *from = &merge->orders[i];
+        struct product_order to = {.operators = allocate(from->count, sizeof *to.operators), .times = from->times};
+        for (; to.count < from->count; to.count++) {
+            const size_t merged_at = from->operators[to.count];
+            to.operators[to.count] = merged_at < merged_count ? now_at[merged_at] : NOWHERE;
+            if (to.operators[to.count] == NOWHERE)
+                break;
+        }
+        if (to.count == from->count)
+            session->product_orders[session->product_order_count++] = to;
+        else
+            free(to.operators);
+    }
+}
 
 void sequence_merge_finish(struct sequence_merge *merge, struct session *session)
 {
@@ -212,6 +283,7 @@ void sequence_merge_finish(struct sequence_merge *merge, struct session *session
         if (to.scores != NOWHERE && to.output != NOWHERE)
             session->naive_attention[session->naive_attention_count++] = to;
     }
+    finish_orders(merge, session, now_at, merged_count);
     free(now_at);
 }
 
@@ -219,6 +291,9 @@ void sequence_merge_free(struct sequence_merge *merge)
 {
     free(merge->siblings);
     free(merge->attention);
+    for (size_t i = 0; i < merge->order_count; i++)
+        free(merge->orders[i].operators);
+    free(merge->orders);
     index_map_free(&merge->sibling_map);
     index_map_free(&merge->attention_map);
     *merge = (struct sequence_merge){0};

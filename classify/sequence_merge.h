@@ -28,7 +28,15 @@ struct merged_attention {
     uint64_t times;
 };
 
+struct merged_order {
+    size_t *operators; /* by operator_row.merged_at */
+    size_t count;
+    uint64_t times;
+};
+
 struct sequence_merge {
+    struct merged_order *orders;
+    size_t order_count, order_capacity;
     struct merged_siblings *siblings;
     size_t sibling_count, sibling_capacity;
     struct index_map sibling_map;
@@ -40,7 +48,7 @@ struct sequence_merge {
 /* ONLY_DEVICE: index of the one device that the process used, or SESSION_DEVICE_UNKNOWN; DEVICE_OF: of each of JOIN's. */
 void sequence_merge_add(struct session_merge *merge, struct operator_join *join, int only_device, const int *device_of);
 
-/* Into session->sibling_groups and naive_attention, once the operators are where they stay: only their operators, device
+/* Into session->sibling_groups, naive_attention and product_orders, once the operators are where they stay: only their operators, device
  * and counts. */
 void sequence_merge_finish(struct sequence_merge *merge, struct session *session);
 

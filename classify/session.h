@@ -154,12 +154,12 @@ struct operator_row {
     double bytes_least;              /* of all calls, where only bounds are known (experts, at_most); NAN: not known */
     struct operator_helper *helpers; /* KERNELS and TIME_NS hold them too; EXECUTIONS and CALLS don't */
     size_t helper_count;
-    size_t merged_at;                  /* its place before the rows were sorted */
+    size_t merged_at; /* its place before the rows were sorted */
     /* Executions by the phase of their step, replays of graphs as well where it is known what they replayed (classify/
      * replay_phases.h); then captured calls are not in it. The sum may be less than all. */
     uint64_t phase_calls[PHASE_COUNT];
     bool replays_phased; /* they are, of all processes that launched graphs */
-    double gain_ns; /* what would be saved at the roof, at most the device's busy time; NAN: not known */
+    double gain_ns;      /* what would be saved at the roof, at most the device's busy time; NAN: not known */
 };
 
 struct session_coverage {
@@ -245,6 +245,8 @@ struct session {
     size_t sibling_group_count;
     struct naive_attention *naive_attention;
     size_t naive_attention_count;
+    struct product_order *product_orders;
+    size_t product_order_count;
     struct phase_sum phases[PHASE_COUNT]; /* of all operators with known work, by phase */
     struct phase_sum step;                /* of all of them together */
     struct session_coverage coverage;

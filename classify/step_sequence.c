@@ -92,6 +92,9 @@ void step_counts_free(struct step_counts *counts)
 {
     free(counts->calls);
     free(counts->spans);
+    for (size_t i = 0; i < counts->order_count; i++)
+        free(counts->orders[i].numbers);
+    free(counts->orders);
     *counts = (struct step_counts){0};
 }
 
@@ -270,6 +273,39 @@ static void forget_log(struct step_sequence *steps)
     }
 }
 
+/* LOG has PRODUCTS products. */
+static void note_order(struct step_counts *counts, const struct logged_call *log, size_t products)
+{
+    size_t count = 0, i = 0;
+    if (!products || products > STEP_ORDER_PRODUCTS_MOST)
+        return;
+    uint32_t *numbers = allocate(products, sizeof *numbers);
+    for (; count < products; log++)
+        if (log->is_product)
+            numbers[count++] = log->number;
+    const uint64_t hash = trace_hash(numbers, (uint32_t)(count * sizeof *numbers));
+    while (i < counts->order_count && counts->orders[i].hash != hash)
+        i++;
+    if (i < counts->order_count) {
+        counts->orders[i].times++;
+        free(numbers);
+    } else if (i == STEP_ORDERS_MOST) {
+        free(numbers);
+    } else {
+        counts->orders =
+            allocate_grow(counts->orders, counts->order_count, &counts->order_capacity, sizeof *counts->orders);
+        counts->orders[counts->order_count++] = (struct step_order){numbers, count, hash, 1};
+    }
+}
+
+static size_t products_of(const struct logged_call *log, size_t count)
+{
+    size_t products = 0;
+    for (size_t i = 0; i < count; i++)
+        products += log[i].is_product;
+    return products;
+}
+
 static const struct logged_call *first_product(const struct logged_call *log)
 {
     while (!log->is_product)
@@ -290,6 +326,7 @@ static void end_step(struct step_sequence *steps, size_t begin)
         step->numbers = allocate(count, sizeof *step->numbers);
         for (size_t i = 0; i < count; i++)
             step->numbers[i] = steps->log[begin + i].number;
+        note_order(counts, steps->log + begin, products_of(steps->log + begin, count));
         step->first_call = first_product(steps->log + begin)->id;
         step->last_call = steps->log[begin + count - 1].id;
         counts->held += count;

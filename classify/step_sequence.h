@@ -17,6 +17,15 @@ enum {
     STEPS_WAITING = 3,
     STEP_SHAPES_MOST = 64,
     STEP_SPANS_MOST = 1 << 17, /* of all threads together */
+    STEP_ORDERS_MOST = 64,
+    STEP_ORDER_PRODUCTS_MOST = 1 << 13,
+};
+
+/* The products of steps that had the same ones in the same order. */
+struct step_order {
+    uint32_t *numbers; /* step_call_number() */
+    size_t count;
+    uint64_t hash, times;
 };
 
 /* Steps of one thread that followed one another, alike in phase and rows and equally far apart. Of those that were captured
@@ -41,6 +50,8 @@ struct step_counts {
     bool replays_counted;     /* replay_phases_apply() has, in CALLS, STEPS and ROWS */
     struct step_span *spans;  /* beyond STEP_SPANS_MOST steps are in none */
     size_t span_count, span_capacity;
+    struct step_order *orders; /* the first STEP_ORDERS_MOST different ones */
+    size_t order_count, order_capacity;
 };
 
 static inline uint32_t step_call_number(uint32_t number, bool launch)

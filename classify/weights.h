@@ -95,6 +95,13 @@ struct naive_attention {
     double saved_ns; /* in this run, at the roof */
 };
 
+/* The products of a step, one after another, of so many steps that had these in this order; of processes on one device. */
+struct product_order {
+    size_t *operators; /* indexes in session->operators */
+    size_t count;
+    uint64_t times;
+};
+
 /* In this order, on sorted and classified operators. The first two fill in what sequence_merge_finish() left. */
 void sibling_groups_find(struct session *session);
 void naive_attention_find(struct session *session);

@@ -10,6 +10,7 @@
 
 #include "classify/allocate.h"
 #include "classify/launch_groups.h"
+#include "classify/model_books.h"
 #include "classify/roof_time.h"
 #include "report/format.h"
 #include "report/launch_cells.h"
@@ -306,6 +307,18 @@ static void print_flags(const struct column_source *source, const void *row, cha
         snprintf(cell + used, COLUMN_CELL_BYTES - used, "%s%s", used ? "," : "", from);
 }
 
+/* Matrices of the model that it may have multiplied. */
+static void print_weights(const struct column_source *source, const void *row, char *cell)
+{
+    const char *names[MODEL_BOOKS_NAMES_MOST];
+    const size_t op = (size_t)((const struct operator_row *)row - source->session->operators);
+    const size_t count = source->model_books ? model_books_names(source->model_books, op, names) : 0;
+    size_t used = 0;
+    cell[0] = '\0';
+    for (size_t i = 0; i < count && used < COLUMN_CELL_BYTES; i++)
+        used += (size_t)snprintf(cell + used, COLUMN_CELL_BYTES - used, "%s%s", i ? "," : "", names[i]);
+}
+
 /* Of a struct kernel_row. */
 static void print_kernel_class(const struct column_source *source, const void *row, char *cell)
 {
@@ -358,6 +371,7 @@ static const struct column shape_columns[] = {
     {.title = "GB/s",    .key = "bytes", .print = print_giga, .value = value_giga, .shape = true, .spare = 1},
     {.title = "%ROOF",   .key = "roof", .print = print_roof, .value = value_roof, .shape = true, .ascending = true},
     {.title = "%GAIN",   .key = "gain", .print = print_gain, .value = value_gain, .shape = true, .spare = 3},
+    {.title = "WEIGHTS", .print = print_weights, .shape = true, .left = true, .of_model = true},
     {.title = "FLAGS",   .print = print_flags, .shape = true, .left = true},
     {.title = NULL,      .key = "name", .print = print_name, .ascending = true},
 };
@@ -404,7 +418,13 @@ const struct column *columns_by_key(enum columns_of of, const char *key)
     return NULL;
 }
 
-struct text_table *columns_table(enum columns_of of, const struct session *session)
+static bool is_hidden(const struct column *column, const struct column_source *source)
+{
+    return !column->title || (column->several_devices && source->session->device_count < 2) ||
+           (column->of_model && !source->model_books);
+}
+
+struct text_table *columns_table(enum columns_of of, const struct column_source *source)
 {
     size_t count;
     const struct column *column = columns(of, &count);
@@ -412,7 +432,7 @@ struct text_table *columns_table(enum columns_of of, const struct session *sessi
     for (size_t c = 0; c < count; c++)
         text[c] = (struct text_column){
             .title = column[c].title,
-            .hidden = !column[c].title || (column[c].several_devices && session->device_count < 2),
+            .hidden = is_hidden(&column[c], source),
             .left = column[c].left,
             .named = column[c].shape,
             .loose = column[c].loose,

@@ -12,8 +12,11 @@
 enum { COLUMN_CELL_BYTES = TEXT_TABLE_CELL_BYTES, COLUMN_SHAPE_BYTES = 3 * COLUMN_CELL_BYTES + 16 };
 
 /* What cells are made from. */
+struct model_books;
+
 struct column_source {
     const struct session *session;
+    const struct model_books *model_books; /* a GGUF whose matrices the rows may be; NULL: none */
     double *base_ns; /* by device: the time that it was busy, or would be at the roof; 0: not known */
     bool by_roof;    /* nothing was timed */
 };
@@ -29,6 +32,7 @@ struct column {
     bool loose;           /* before a name it widens no column */
     bool identity;        /* rows that differ in none of these look alike */
     bool several_devices; /* shown only where there are several devices */
+    bool of_model;        /* shown only where there is a model whose matrices have names */
     bool coloured;        /* in the colour of the row's class */
     bool ascending;       /* sorted smallest first */
     size_t least;         /* columns that its cells may be cut to there; 0: never */
@@ -49,7 +53,7 @@ enum columns_of {
 const struct column *columns(enum columns_of of, size_t *count);
 const struct column *columns_by_key(enum columns_of of, const char *key); /* NULL: there is none */
 
-struct text_table *columns_table(enum columns_of of, const struct session *session);
+struct text_table *columns_table(enum columns_of of, const struct column_source *source);
 /* NAMED: the name NAME stands in place of the shape. */
 void columns_add(struct text_table *table, enum columns_of of, const struct column_source *source, const void *row,
                  bool named, const char *name, enum colour colour);

@@ -37,8 +37,12 @@ static json_t *names_of(const struct model_books_class *class)
 
 json_t *model_books_json_names(const struct model_books *books, size_t op)
 {
-    const struct model_books_class *class = books ? model_books_class_of(books, op) : NULL;
-    return class ? names_of(class) : json_null();
+    const char *names[MODEL_BOOKS_NAMES_MOST];
+    const size_t count = books ? model_books_names(books, op, names) : 0;
+    json_t *array = count ? json_array() : json_null();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_value_text(names[i]));
+    return array;
 }
 
 static json_t *measured_object(const struct model_books_measured *measured, struct predict_range own, double steps)

@@ -80,7 +80,7 @@ static void add_rest(struct text_table *table, const struct session *session, co
 void operator_table_print(const struct column_source *source, const struct view *view, const struct operator_rows *rows,
                           FILE *out)
 {
-    struct text_table *table = columns_table(view->by, source->session);
+    struct text_table *table = columns_table(view->by, source);
     for (size_t i = 0; i < rows->shown; i++) {
         if (view->by == COLUMNS_OF_WEIGHT) {
             columns_add(table, view->by, source, rows->rows[i], false, NULL, COLOUR_NONE);

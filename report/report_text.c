@@ -213,6 +213,7 @@ bool report_text(const struct session *session, const struct view *view, FILE *o
 {
     struct advice_list advice = advice_find(session);
     struct column_source source = column_source_of(session);
+    source.model_books = view->model_books;
     print_simulated(session, view, out);
     print_verdict(session, view, &advice, out);
     timing_text_print_unknown_graphs(session, out);

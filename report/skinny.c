@@ -65,7 +65,7 @@ static const char *more_by(const struct view *view)
 static void print_table(const struct column_source *source, const struct view *view, const void **list, size_t shown,
                         FILE *out)
 {
-    struct text_table *table = columns_table(COLUMNS_OF_SKINNY, source->session);
+    struct text_table *table = columns_table(COLUMNS_OF_SKINNY, source);
     for (size_t i = 0; i < shown; i++)
         columns_add(table, COLUMNS_OF_SKINNY, source, list[i], false, NULL, COLOUR_NONE);
     text_table_may_drop(table, view->fit);

@@ -87,6 +87,47 @@ class Model(unittest.TestCase):
         self.assertEqual(named[V, H], ["output"])
         self.assertEqual(named[KV, H], ["attn_k", "attn_v"])
 
+    def prompts(self, layer, last):
+        """Three prompts whose last layer's second half has one row, as llama.cpp's have."""
+        trace = Trace()
+        for _ in range(3):
+            address = 0x1000
+            for i, (shapes, half) in enumerate(((layer, len(layer)), (last, 3))):
+                for j, (n, k) in enumerate(shapes):
+                    address += 0x1000
+                    trace.call(n, k, 301 if j < half else 1, address)
+            trace.call(V, H, 1, 0xf0000)
+        return trace
+
+    def named(self):
+        return {(op["m"], op["n"], op["k"]): op["model_weights"] for op in self.report["operators"] if op["n"]}
+
+    def test_names_by_order(self):
+        # Of one row and N = K = H there is the last layer's attn_output alone: its shape is attn_q's, its turn is not.
+        self.books(self.prompts(SHAPES, SHAPES), dense())
+        self.assertEqual(self.named(), {
+            (301, H, H): ["attn_q", "attn_output"], (1, H, H): ["attn_output"], (301, KV, H): ["attn_k", "attn_v"],
+            (301, F, H): ["ffn_gate", "ffn_up"], (1, F, H): ["ffn_gate", "ffn_up"], (301, H, F): ["ffn_down"],
+            (1, H, F): ["ffn_down"], (1, V, H): ["output"]})
+        self.assertRegex(self.text, r"(?m)^ *%TIME .* WEIGHTS ")
+        self.assertRegex(self.text, r"(?m)^.* 1 +256 +256 .* attn_output( |$)")
+
+    def test_names_of_the_last_layers(self):
+        self.books(self.prompts(SHAPES, SHAPES), dense(layers=5), dict(PAIRS, **{"llama.block_count": 5}))
+        self.assertEqual(self.named()[1, H, H], ["attn_output"])
+
+    def test_another_order_tells_nothing(self):
+        # ffn_down before gate and up: no llama.
+        other = SHAPES[:4] + SHAPES[6:] + SHAPES[4:6]
+        self.books(self.prompts(other, other), dense())
+        self.assertEqual(self.named()[1, H, H], None if (1, H, H) not in self.named() else ["attn_q", "attn_output"])
+
+    def test_names_of_what_has_no_place(self):
+        # A matrix of whose turn nothing is known leaves all by shape.
+        tensors = dense() + [(f"blk.{i}.attn_gate.weight", "bf16", (24, 8)) for i in range(LAYERS)]
+        self.books(self.prompts(SHAPES, SHAPES), tensors)
+        self.assertEqual(self.named()[1, H, H], ["attn_q", "attn_output"])
+
     def test_tied(self):
         tensors = dense(output=False)
         books = self.books(self.steps([1] * 3), tensors)
