@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every weight type, and what a model can be besides, on every compute capability that llama.cpp chooses kernels by: it runs,
-the report equals the ledger, and the witness knows the parameters of each launch."""
+the report equals the ledger and has the model's matmuls and attention, and the witness knows the parameters of each launch."""
 import harness
+import test_shapes
 
 MODELS = {
     **{kind: {"kind": kind} for kind in harness.TYPES},
@@ -13,23 +14,27 @@ MODELS = {
     "narrow_heads": {"kind": "q8_0", "heads": 8, "heads_kv": 8, "head_dim": 64},
     "tied": {"kind": "q6_K", "tied": True},
 }
-RUNS = {"alone": ("--prompt", "301", "--generate", "8"),
+RUNS = {"alone": ("--prompt", str(test_shapes.PROMPT), "--generate", str(test_shapes.GENERATED)),
         "slots": ("--prompt", "60", "--stagger", "40", "--generate", "6", "--sequences", "4"),
         "without_attention_kernels": ("--prompt", "40", "--generate", "4", "--flash-attention", "off"),
         "quantised_cache": ("--prompt", "40", "--generate", "4", "--flash-attention", "on", "--type-k", "q8_0", "--type-v",
                             "q8_0")}
 
 
-class Sweep(harness.Case):
+class Sweep(test_shapes.Checks):
     def check(self, name, run, device):
-        session = self.run_model(harness.model(**MODELS[name]), *RUNS[run], device=device,
-                                 environment={"SIMGPU_LEDGER_PARAMS": "all"})
+        model = harness.model(**MODELS[name])
+        session = self.run_model(model, *RUNS[run], device=device, environment={"SIMGPU_LEDGER_PARAMS": "all"})
         self.assert_ledger_equal(session)
         lines = session.ledger()
         self.assertEqual([line for line in lines if line["type"] in ("not_supported", "fault")], [])
         unknown = {line["name"] for line in lines if line["type"] == "kernel" and line["params"] is None
                    and not line["call"]}  # cuBLAS's own kernels are the simulator's
         self.assertEqual(unknown, set())
+        if run == "alone":
+            self.check_shapes(model, session.report, device)
+        else:
+            self.check_coverage(session.report)
 
     def each(self, names, runs, devices):
         for device in devices:
