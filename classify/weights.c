@@ -446,4 +446,7 @@ void weights_free(struct session *session)
     free(session->weights);
     free(session->sibling_groups);
     free(session->naive_attention);
+    for (size_t i = 0; i < session->product_order_count; i++)
+        free(session->product_orders[i].operators);
+    free(session->product_orders);
 }
