@@ -99,7 +99,8 @@ void sequence_launch_of_decode(const struct launch_decode *decode, const struct 
         return;
     launch->attention = decode->kind == LAUNCH_ATTENTION;
     launch->serves = decode->kind == LAUNCH_HELPER &&
-                     (decode->serves == LAUNCH_SERVES_NEXT_MATMUL || decode->serves == LAUNCH_SERVES_LAST_MATMUL);
+                     (decode->serves == LAUNCH_SERVES_NEXT_MATMUL || decode->serves == LAUNCH_SERVES_LAST_MATMUL ||
+                      decode->serves == LAUNCH_SERVES_LAST_OUTPUT);
     if (launch->attention) {
         launch->queries = decode->queries;
         launch->sequences = decode->sequences;

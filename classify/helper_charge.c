@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "classify/allocate.h"
+#include "classify/number_type.h"
 #include "classify/operator_join.h"
 
 struct waiting_helper {
@@ -19,6 +20,7 @@ struct helper_stream {
         bool known;
         struct graph_use use;
     } last[HELPER_SERVED_COUNT];
+    bool narrow; /* the last matmul's output has 16 bits a number, and no helper took it yet */
     struct waiting_helper waiting[HELPERS_WAITING];
     uint32_t waiting_count;
 };
@@ -173,6 +175,8 @@ static void serve(struct helper_charges *charges, struct helper_stream *stream, 
     stream->waiting_count = left;
     stream->last[served].known = event->read;
     stream->last[served].use = event->use;
+    if (served == HELPER_SERVES_MATMUL)
+        stream->narrow = event->narrow;
 }
 
 static void wait_for_next(struct helper_stream *stream, const struct waiting_helper *helper)
@@ -188,7 +192,10 @@ static void wait_for_next(struct helper_stream *stream, const struct waiting_hel
 
 static void add_helper(struct helper_charges *charges, struct helper_stream *stream, const struct helper_event *event)
 {
-    const enum launch_serves serves = event->helper;
+    const bool output = event->helper == LAUNCH_SERVES_LAST_OUTPUT && stream->narrow;
+    const enum launch_serves serves = output                                       ? LAUNCH_SERVES_LAST_MATMUL
+                                      : event->helper == LAUNCH_SERVES_LAST_OUTPUT ? LAUNCH_SERVES_NEXT
+                                                                                   : event->helper;
     const struct waiting_helper helper = {
         .shape_id = event->use.id,
         .call_id = event->call_id,
@@ -201,6 +208,7 @@ static void add_helper(struct helper_charges *charges, struct helper_stream *str
         wait_for_next(stream, &helper);
     else if (stream->last[last].known)
         charge(charges, &helper, stream->last[last].use);
+    stream->narrow &= !output;
 }
 
 void helper_charges_add(struct helper_charges *charges, const struct helper_event *event)
@@ -214,6 +222,11 @@ void helper_charges_add(struct helper_charges *charges, const struct helper_even
             serve(charges, stream, (enum helper_served)served, event);
     if (event->helper)
         add_helper(charges, stream, event);
+}
+
+bool helper_charge_is_narrow(const struct trace_signature *call)
+{
+    return number_format(call->type[3]).bits == 16;
 }
 
 void helper_charges_free(struct helper_charges *charges)

@@ -62,10 +62,14 @@ struct helper_event {
     uint64_t stream, call_id;
     bool served[HELPER_SERVED_COUNT];
     bool read;            /* false: what it computes is not known, so nothing is charged to it */
+    bool narrow;          /* a matmul whose output has 16 bits a number */
     struct graph_use use; /* of a helper: of its shape */
     enum launch_serves helper;
 };
 void helper_charges_add(struct helper_charges *charges, const struct helper_event *event);
+
+/* Of a library call: whether its output has 16 bits a number. */
+bool helper_charge_is_narrow(const struct trace_signature *call);
 
 /* A node of a graph, whose launch had CALL_ID, was executed so many times more. */
 void helper_charges_replay(struct helper_charges *charges, uint64_t call_id, uint64_t executions);

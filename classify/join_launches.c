@@ -89,6 +89,7 @@ void join_launches_note_call(struct operator_join *join, const struct trace_item
                                                    .call_id = call->call_id,
                                                    .served = {kind == TRACE_CALL_GEMM || kind == TRACE_CALL_GEMV},
                                                    .read = true,
+                                                   .narrow = helper_charge_is_narrow(item->signature),
                                                    .use = {USE_CALL, item->signature->id},
                                                });
 }

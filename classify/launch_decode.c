@@ -36,6 +36,7 @@ static const char *const serves_names[] = {
     [LAUNCH_SERVES_NEXT_ATTENTION] = "next_attention",
     [LAUNCH_SERVES_LAST_ATTENTION] = "last_attention",
     [LAUNCH_SERVES_NEXT]           = "next",
+    [LAUNCH_SERVES_LAST_OUTPUT]    = "last_output",
 };
 /* clang-format on */
 

@@ -42,6 +42,8 @@ enum launch_serves {
     LAUNCH_SERVES_NEXT_ATTENTION, /* unpacks its K or V */
     LAUNCH_SERVES_LAST_ATTENTION, /* combines its parts */
     LAUNCH_SERVES_NEXT,           /* unpacks what the next matmul or attention reads, whichever comes first */
+    LAUNCH_SERVES_LAST_OUTPUT, /* widens 16-bit numbers: those that the last matmul put out, where it put out such, and
+                                   * nothing has taken them since; else as NEXT */
 };
 
 struct launch_row;

@@ -160,7 +160,7 @@ static bool read_serves(struct reader *r)
         return complain(r, value ? "\"serves\" is for helpers only" : "a helper needs \"serves\"");
     if (!value)
         return true;
-    for (int i = LAUNCH_SERVES_NONE + 1; serves && i <= LAUNCH_SERVES_NEXT; i++)
+    for (int i = LAUNCH_SERVES_NONE + 1; serves && i <= LAUNCH_SERVES_LAST_OUTPUT; i++)
         if (!strcmp(serves, launch_serves_name((enum launch_serves)i))) {
             r->row->serves = (enum launch_serves)i;
             return true;

@@ -4,7 +4,7 @@ from kernels import FORMATS, NULL, SET, fastdiv, padded, real, up
 
 NEXT_MATMUL = dict(reading="read", kind="helper", serves="next_matmul")
 NEXT = dict(reading="read", kind="helper", serves="next")
-LAST = dict(reading="read", kind="helper", serves="last_matmul")
+OUTPUT = dict(reading="read", kind="helper", serves="last_output")
 OTHER = dict(reading="read", kind="other")
 
 
@@ -65,8 +65,8 @@ def conversions(out, g):
         tail, values = "llllll", lambda e, q: [e, 1, 1, e, e, e]
     elif g in ("V3", "V4", "V5"):
         values = lambda e, q, inner=values: inner(e, 1)
-    for types, count, serves in (("f6__half", m * k, NEXT), ("6__halff", m * n, LAST), ("f13__nv_bfloat16", m * k, NEXT),
-                                 ("13__nv_bfloat16f", m * n, LAST)):
+    for types, count, serves in (("f6__half", m * k, NEXT), ("6__halff", m * n, OUTPUT), ("f13__nv_bfloat16", m * k, NEXT),
+                                 ("13__nv_bfloat16f", m * n, OUTPUT)):
         if g == "V1" and "bfloat" in types:
             continue
         name = "_Z13convert_unaryI%sEvPKvPT0_" % types

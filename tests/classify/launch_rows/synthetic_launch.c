@@ -99,7 +99,7 @@ struct synthetic_launch *synthetic_launches_read(const char *path, size_t *count
 {
     FILE *file = fopen(path, "r");
     char *line = NULL;
-    size_t room = 0, capacity = 4096;
+    size_t room = 0, capacity = 65536;
     struct synthetic_launch *launches = calloc(capacity, sizeof *launches);
     if (!file || !launches)
         give_up("cannot be opened", path);
