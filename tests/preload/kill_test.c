@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SIGKILL at random instants: `kill_test TIMES US SHIM HOST FOLDER`. The host raises a count in a shared file after each
  * call that returned. With calls of US microseconds every such call has to be in the trace; with calls that take no time
- * at all (0) it has to be there or be counted as dropped. A call that was never made may not be there. */
+ * at all (0) it has to be there or be counted as dropped. A call that was never made may not be there. Launches count as calls,
+ * and what has values has its kernel's plan. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/launch_values.h"
 #include "trace/trace_reader.h"
 
 enum { THREADS = 2 };
@@ -40,17 +42,22 @@ static uint64_t calls_in(const char *path, uint64_t *dropped, bool *sound)
     struct trace_error error;
     struct trace_item item;
     uint64_t calls = 0;
+    bool has_values = false, has_plan = false;
     struct trace_reader *reader = trace_reader_open(path, &error);
     if (!reader) {
         fprintf(stderr, "%s\n", error.text);
         *sound = false;
         return 0;
     }
-    while (trace_reader_next(reader, &item))
-        calls += item.record->type == TRACE_RECORD_CALL;
+    while (trace_reader_next(reader, &item)) {
+        calls += item.record->type == TRACE_RECORD_CALL || item.record->type == TRACE_RECORD_LAUNCH;
+        has_plan |= item.record->type == TRACE_RECORD_PARAMETER_PLAN;
+        has_values |= item.record->type == TRACE_RECORD_LAUNCH && launch_shape_values(item.shape);
+    }
     for (size_t i = 0; i < trace_reader_slot_count(reader); i++)
         *dropped += trace_reader_slot(reader, i)->records_dropped;
-    *sound = trace_reader_stats(reader)->records_damaged == 0 && trace_reader_stats(reader)->blocks_damaged == 0;
+    *sound = trace_reader_stats(reader)->records_damaged == 0 && trace_reader_stats(reader)->blocks_damaged == 0 &&
+             (has_plan || !has_values);
     trace_reader_close(reader);
     return calls;
 }

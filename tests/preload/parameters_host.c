@@ -8,7 +8,7 @@
  *   error      a launch while an error of the program's own is pending: nobody asks for sizes, and the error stays
  *   missing    launches without an array of parameters, before and after one with it
  *   threads N  four threads, N launches each, of the same kernels, the first at once; prints nothing
- *   loop FILE T US  launches for ever, as gemm_host has it
+ *   loop FILE 1 US  launches for ever, as gemm_host calls
  *
  * With SIZES=1 in the environment the fake runtime tells the sizes of parameters. */
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "preload/cublas_types.h"
@@ -65,7 +66,8 @@ static const struct kernel kernels[KERNELS] = {
     }
 STUB(0)
 STUB(1)
-STUB(2) STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8) static void (*const stubs[KERNELS])(void) = {
+STUB(2)
+STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8) static void (*const stubs[KERNELS])(void) = {
     stub_0, stub_1, stub_2, stub_3, stub_4, stub_5, stub_6, stub_7, stub_8};
 
 static int sizes_are_told, quiet;
@@ -320,7 +322,14 @@ static int run_threads(long count)
     return 0;
 }
 
-static int run_loop(const char *path)
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int run_loop(const char *path, int call_us)
 {
     struct launch l;
     int fd = open(path, O_RDWR);
@@ -332,6 +341,8 @@ static int run_loop(const char *path)
         if (!pick(3))
             change(&l);
         launch_by(&l, 0, 1 + pick(100));
+        for (double start = call_us ? seconds() : 0; call_us && seconds() - start < call_us * 1e-6;)
+            ;
         __atomic_store_n(witness, *witness + 1, __ATOMIC_RELEASE);
     }
 }
@@ -367,7 +378,7 @@ int main(int count, char **arguments)
         return run_missing();
     if (!strcmp(mode, "threads") && count > 2)
         return run_threads(atol(arguments[2]));
-    if (!strcmp(mode, "loop") && count > 2)
-        return run_loop(arguments[2]);
+    if (!strcmp(mode, "loop") && count > 4)
+        return run_loop(arguments[2], atoi(arguments[4]));
     return 2;
 }
