@@ -165,7 +165,8 @@ static bool read_serves(struct reader *r)
             r->row->serves = (enum launch_serves)i;
             return true;
         }
-    return complain(r, "\"serves\" must be next_matmul, last_matmul, next_attention, last_attention or next");
+    return complain(r,
+                    "\"serves\" must be next_matmul, last_matmul, next_attention, last_attention, next or last_output");
 }
 
 static bool read_provenance(struct reader *r)
