@@ -12,13 +12,13 @@ wheel_name=cyllama-cuda12 wheel_version=0.7.0
 wheel_sum=9591e5eea596a44a2a8a9546fc95515e52fadffc81bb8b50f1c6003df36689e5
 source_name=llama-cpp-python source_version=0.3.36
 source_sum=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
-packages="gguf==0.19.0 numpy==2.3.5 PyYAML==6.0.3 tqdm==4.67.1 requests==2.32.5 urllib3==2.5.0 idna==3.11 certifi==2025.10.5
-    charset-normalizer==3.4.4"
+packages="gguf==0.19.0 numpy==2.3.5 PyYAML==6.0.3 tqdm==4.67.1 requests==2.32.5 urllib3==2.5.0 idna==3.11 certifi==2025.10.5 \
+charset-normalizer==3.4.4"
 
 offline=
 [ "${1-}" != --offline ] || { offline=yes; shift; }
 folder=${1:-${ROOFTAP_CACHE:-$root/.deps}/llamacpp}
-list="$wheel_name $wheel_version, $source_name $source_version, $(echo $packages), $(python3 --version | cut -d . -f 1-2)"
+list="$wheel_name $wheel_version, $source_name $source_version, $packages, $(python3 --version | cut -d . -f 1-2)"
 skip() {
     echo "fetch.sh: $*" >&2
     exit 77
