@@ -19,16 +19,36 @@ bool advice_operator_is_launched(const struct operator_row *op)
     return !op->of_call && op->launch && op->launch->reading != LAUNCH_NOT_IN_TABLE;
 }
 
-double advice_saved_by_slots(const struct session *session, size_t index)
-{
-    const struct weight_row *weight = &session->weights[index];
-    return weight->skinny && advice_weight_is_launched(session, weight) ? weight->saved_ns[WEIGHT_BATCH] : NAN;
-}
-
 /* No more than its time; NAN stays NAN, which fmin() would drop. */
 static double at_most(double saved_ns, const struct operator_row *op)
 {
     return op->timed && op->kernels && saved_ns > (double)op->time_ns ? (double)op->time_ns : saved_ns;
+}
+
+/* Of executions of fewer rows: as many rows in launches of ROWS_MOST, each of which reads the weight once; memory alone counts. */
+static double saved_by_full_launches(const struct session *session, const struct operator_row *op)
+{
+    enum { ROWS_MOST = 8 };
+    const double rows = (double)op->work.m, launches = rows / ROWS_MOST;
+    const double bytes = op->work.bytes + op->work.bytes_per_row * (ROWS_MOST - rows);
+    if (rows >= ROWS_MOST || op->roofline.bound != BOUND_MEMORY)
+        return 0;
+    const double then = launches * roof_memory_ns(session, op->device, bytes) * op->bytes / op->work.bytes;
+    return at_most(op->t_roof_ns - then, op);
+}
+
+/* Up to M*; where that is not known, as of dp4a, up to what one mat-vec kernel takes. */
+double advice_saved_by_slots(const struct session *session, size_t index)
+{
+    const struct weight_row *weight = &session->weights[index];
+    double saved = 0;
+    if (!weight->skinny || !advice_weight_is_launched(session, weight))
+        return NAN;
+    if (!isnan(weight->saved_ns[WEIGHT_BATCH]))
+        return weight->saved_ns[WEIGHT_BATCH];
+    for (size_t i = 0; i < weight->operator_count; i++)
+        saved += saved_by_full_launches(session, &session->operators[weight->operators[i]]);
+    return saved;
 }
 
 /* Of all that OP's time at the roof is of, which is no less than its executions' bytes. */

@@ -28,6 +28,23 @@ double device_roofs_bytes_per_second(const struct device_roofs *roofs)
     return device_roof_specification(roofs, GPU_PATH_UNKNOWN).bytes_per_second;
 }
 
+double device_roofs_least_flops_per_second(const struct device_roofs *roofs, enum gpu_path path)
+{
+    double peak = device_roofs_flops_per_second(roofs, path);
+    return isnan(peak) && path == GPU_PATH_INT8_DP4A ? device_roofs_flops_per_second(roofs, GPU_PATH_FP32) : peak;
+}
+
+double device_roofs_seconds(const struct device_roofs *roofs, enum gpu_path path, double flops, double bytes,
+                            double compute_part, double memory_part)
+{
+    double peak = device_roofs_flops_per_second(roofs, path);
+    double most = flops / (compute_part * device_roofs_least_flops_per_second(roofs, path));
+    double memory = bytes / (memory_part * device_roofs_bytes_per_second(roofs));
+    if (isnan(most) || isnan(memory) || (isnan(peak) && most > memory))
+        return NAN;
+    return fmax(most, memory);
+}
+
 /* FIGURES by path; 0 is not known. */
 static double figure_of(const double figures[GPU_PATH_COUNT], enum gpu_path path)
 {

@@ -21,11 +21,7 @@ static double filled_ns(const struct session *session, int device, enum gpu_path
                         double bandwidth_fill, double flops, double bytes)
 {
     const struct session_device *on = device_of(session, device);
-    if (!on)
-        return NAN;
-    double compute = 1e9 * flops / (fill * device_roofs_flops_per_second(&on->roofs, path));
-    double memory = roof_memory_ns(session, device, bytes) / bandwidth_fill;
-    return isnan(compute) || isnan(memory) ? NAN : fmax(compute, memory);
+    return on ? 1e9 * device_roofs_seconds(&on->roofs, path, flops, bytes, fill, bandwidth_fill) : NAN;
 }
 
 double roof_time_ns(const struct session *session, int device, enum gpu_path path, double flops, double bytes)

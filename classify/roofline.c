@@ -12,20 +12,12 @@
 
 /* Comparisons with NAN are false throughout, so what is not known raises no flag. */
 
-static double roof_seconds(double flops, double flops_per_second, double bytes, double bytes_per_second)
-{
-    double compute = flops / flops_per_second, memory = bytes / bytes_per_second;
-    if (isnan(compute) || isnan(memory))
-        return NAN;
-    return fmax(compute, memory);
-}
-
-static bool is_starved(const struct roofline_input *in, double flops_per_second, double bytes_per_second, double t_roof)
+static bool is_starved(const struct roofline_input *in, const struct device_roofs *roofs, double t_roof)
 {
     if (in->persistent || in->blocks == 0 || in->sm_count <= 0 || in->blocks >= (uint64_t)in->sm_count)
         return false;
     double fill = (double)in->blocks / in->sm_count, bandwidth_fill = in->bandwidth_fill > 0 ? in->bandwidth_fill : 1;
-    double t_filled = roof_seconds(in->flops, flops_per_second * fill, in->bytes, bytes_per_second * bandwidth_fill);
+    double t_filled = device_roofs_seconds(roofs, in->path, in->flops, in->bytes, fill, bandwidth_fill);
     return t_filled > STARVED_FACTOR * t_roof;
 }
 
@@ -52,7 +44,7 @@ void roofline_classify(const struct roofline_input *in, const struct device_roof
     *result = (struct roofline){
         .intensity = in->bytes > 0 ? in->flops / in->bytes : NAN,
         .ridge = peak / bandwidth,
-        .t_roof_ns = 1e9 * roof_seconds(in->flops, peak, in->bytes, bandwidth),
+        .t_roof_ns = 1e9 * device_roofs_seconds(roofs, in->path, in->flops, in->bytes, 1, 1),
         .bound = BOUND_UNKNOWN,
         .flops_per_second = NAN,
         .bytes_per_second = NAN,
@@ -64,15 +56,15 @@ void roofline_classify(const struct roofline_input *in, const struct device_roof
         result->bytes_per_second = in->bytes / in->time_ns * 1e9;
         result->roof_fraction = result->t_roof_ns / in->time_ns;
     }
-    if (isnan(result->intensity) || isnan(result->ridge))
+    if (isnan(result->intensity) || isnan(result->t_roof_ns))
         return;
 
-    result->bound = result->intensity < result->ridge ? BOUND_MEMORY : BOUND_COMPUTE;
+    result->bound = isnan(result->ridge) || result->intensity < result->ridge ? BOUND_MEMORY : BOUND_COMPUTE;
     if (is_overhead(in, result->t_roof_ns))
         result->bound = BOUND_OVERHEAD;
     if (fabs(result->intensity / result->ridge - 1) <= NEAR_RIDGE_SHARE)
         result->flags |= ROOFLINE_NEAR_RIDGE;
-    if (is_starved(in, peak, bandwidth, result->t_roof_ns / 1e9))
+    if (is_starved(in, roofs, result->t_roof_ns / 1e9))
         result->flags |= ROOFLINE_STARVED;
     if (timed && result->bound != BOUND_OVERHEAD && in->time_ns > ROOFLINE_FAR_TIMES * result->t_roof_ns)
         result->flags |= ROOFLINE_FAR_FROM_ROOF;

@@ -21,6 +21,14 @@ struct device_roofs {
 struct device_roofs device_roofs(const struct gpu_spec *spec, int32_t sm_count, bool mig, int64_t memory_bytes);
 double device_roofs_flops_per_second(const struct device_roofs *roofs, enum gpu_path path); /* NAN: none */
 double device_roofs_bytes_per_second(const struct device_roofs *roofs);                     /* NAN: none */
+/* What PATH reaches at the least: its peak; of dp4a, whose rate NVIDIA does not publish since Volta, the fp32 peak. An instruction
+ * does 8 operations where an FMA does 2, on units whose plain integer multiply-add has at least half of FMA's rate (CUDA C++
+ * Programming Guide, throughput of native arithmetic instructions, 7.0 to 9.0: 64 results a clock of 64 or 128). NAN: unknown. */
+double device_roofs_least_flops_per_second(const struct device_roofs *roofs, enum gpu_path path);
+/* Time at the roof, in seconds, with parts of the peak and of the bandwidth. Where only the least of a peak is known: that of the
+ * bytes if it is longer than the FLOPs take at the most, else NAN. */
+double device_roofs_seconds(const struct device_roofs *roofs, enum gpu_path path, double flops, double bytes,
+                            double compute_part, double memory_part);
 
 /* Three roofs may be shown; the specification alone classifies. */
 enum roof_kind {
@@ -105,7 +113,7 @@ enum above_roof {
 };
 
 struct roofline {
-    double intensity, ridge; /* FLOP/byte */
+    double intensity, ridge; /* FLOP/byte; RIDGE is NAN where memory bounds it whatever the peak may be */
     double t_roof_ns;
     enum bound bound;
     unsigned flags;                                           /* enum roofline_flag */

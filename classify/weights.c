@@ -190,7 +190,8 @@ static void find_times(const struct session *session, struct weight_row *weight)
         sum_add(&weight->time_ns, op->time_ns);
         weight->timed |= op->timed;
         weight->starved |= (op->roofline.flags & ROOFLINE_STARVED) != 0;
-        weight->skinny |= op->roofline.intensity < op->roofline.ridge;
+        weight->skinny |= op->roofline.intensity < op->roofline.ridge ||
+                          (isnan(op->roofline.ridge) && op->roofline.bound == BOUND_MEMORY);
         shares += op->share;
     }
     weight->share = shares;

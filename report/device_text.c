@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "classify/launch_groups.h"
 #include "report/activity_text.h"
 #include "report/format.h"
 #include "report/label.h"
@@ -13,8 +14,8 @@
 static bool path_in_use(const struct session *session, int device, enum gpu_path path)
 {
     for (size_t i = 0; i < session->operator_count; i++)
-        if (session->operators[i].device == device && session->operators[i].of_call &&
-            session->operators[i].work.path == path)
+        if (session->operators[i].device == device && session->operators[i].work.path == path &&
+            (session->operators[i].of_call || launch_of_operator_is_read(&session->operators[i])))
             return true;
     return false;
 }
@@ -42,6 +43,14 @@ static void print_roof(const struct session_device *device, enum gpu_path path, 
     fprintf(out, "roof %s", number_type_name(gpu_paths[path].type));
     if (gpu_paths[path].accumulate != gpu_paths[path].type)
         fprintf(out, " (%s accumulate)", number_type_name(gpu_paths[path].accumulate));
+    if (!strcmp(gpu_paths[path].unit, "dp4a"))
+        fputs(" by dp4a", out);
+    double least = device_roofs_least_flops_per_second(&device->roofs, path);
+    if (isnan(flops) && !isnan(least)) {
+        fprintf(out, ": not published; at least %s TFLOP/s, so memory bounds what has less than %s FLOP/B\n",
+                format_tera(peak, least), format_intensity(ridge, least / bytes));
+        return;
+    }
     if (isnan(flops)) {
         fputs(": no figure for this GPU, so no ridge (--peak takes one)\n", out);
         return;

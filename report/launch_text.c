@@ -165,13 +165,15 @@ static bool is_told(const struct operator_row *op)
     for (size_t i = 0; i < op->helper_count; i++)
         if (helper_is_told(op, &op->helpers[i]))
             return true;
-    return op->launch->weights > 1 || op->launch->experts;
+    return op->launch->weights > 1 || op->launch->experts || op->launch->adds;
 }
 
 static void print_matrices(const struct launch_decode *launch, FILE *out)
 {
     if (launch->weights > 1)
         fprintf(out, "; a gate is fused: %d weights in one launch", launch->weights);
+    if (launch->adds)
+        fputs("; a residual or bias is added", out);
     if (!launch->experts)
         return;
     if (isnan(launch->matrices_least) || isnan(launch->matrices_most))

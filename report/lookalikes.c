@@ -122,8 +122,9 @@ static void show_planes(const struct operator_row *op, char *cell)
 static void show_launch(const struct operator_row *op, char *cell)
 {
     const struct launch_decode *launch = launch_of_operator_is_read(op) ? op->launch : NULL;
-    snprintf(cell, CELL, "%s%s%s", launch && launch->weights > 1 ? "gate fused" : "one weight",
-             launch && launch->experts ? ", of experts" : "", launch && launch->keys_at_most ? ", keys at most" : "");
+    snprintf(cell, CELL, "%s%s%s%s", launch && launch->weights > 1 ? "gate fused" : "one weight",
+             launch && launch->adds ? ", residual or bias added" : "", launch && launch->experts ? ", of experts" : "",
+             launch && launch->keys_at_most ? ", keys at most" : "");
 }
 
 /* What says most comes first. */

@@ -377,6 +377,23 @@ static void test_each_fires_and_is_silent(void **state)
     }
 }
 
+/* Where M* is not known, as of dp4a: two rows of 1 MB each in one launch of 8, which reads the 50 MB but once: a quarter of
+ * 50 + 8 MB in place of 50 + 2. */
+static void test_slots_without_ridge(void **state)
+{
+    (void)state;
+    reset();
+    struct operator_row *op = add_launched(LAUNCH_MATMUL, 1e6, 52e6, 60000);
+    op->work.m = 2;
+    op->work.bytes_per_row = 1e6;
+    add_weight();
+    weight.skinny = true;
+    weight.rows_at_ridge = weight.saved_ns[WEIGHT_BATCH] = NAN;
+    assert_float_equal(saved_by("parallel_slots"), 52000 - 58000 / 4.0, 1e-3);
+    op->work.m = 8;
+    assert_true(saved_by("parallel_slots") == 0);
+}
+
 /* What is advised of library calls is not of launches, and not the other way round. */
 static void test_launches_and_calls_apart(void **state)
 {
@@ -680,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_each_fires_and_is_silent),
         cmocka_unit_test(test_every_row_has_a_scene),
         cmocka_unit_test(test_launches_and_calls_apart),
+        cmocka_unit_test(test_slots_without_ridge),
         cmocka_unit_test(test_ranked_and_bounded),
         cmocka_unit_test(test_what_rides_in_chunks),
         cmocka_unit_test(test_attention_of_replays),

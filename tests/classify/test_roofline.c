@@ -251,6 +251,38 @@ static void test_parts_of_a_product(void **state)
     assert_true(device_roofs_bytes_per_second(&r) == 1e12);
 }
 
+/* dp4a of a GPU with 10 TFLOP/s of fp32 and no figure for dp4a: at least that, so what takes longer to read than 10 TFLOP/s
+ * take is bound by memory, and of the rest nothing is known; with a figure everything is. */
+static void test_least_of_a_peak(void **state)
+{
+    struct gpu_spec spec = {.bytes_per_second = 1e12, .flops_per_second = {[GPU_PATH_FP32] = 10e12}};
+    struct device_roofs roofs = {&spec, 1, 1};
+    struct roofline_input in = megabyte(9.9, 1500);
+    struct roofline r;
+    (void)state;
+    in.path = GPU_PATH_INT8_DP4A;
+    roofline_classify(&in, &roofs, &r);
+    assert_int_equal(r.bound, BOUND_MEMORY);
+    assert_true(r.t_roof_ns == 1000 && isnan(r.ridge));
+    assert_int_equal(r.flags, 0);
+    in.flops = 10.1e6;
+    roofline_classify(&in, &roofs, &r);
+    assert_int_equal(r.bound, BOUND_UNKNOWN);
+    assert_true(isnan(r.t_roof_ns) && isnan(r.roof_fraction));
+    in.path = GPU_PATH_INT8; /* no least is known of other paths */
+    in.flops = 1e6;
+    roofline_classify(&in, &roofs, &r);
+    assert_int_equal(r.bound, BOUND_UNKNOWN);
+    in.path = GPU_PATH_INT8_DP4A;
+    in.flops = 30e6;
+    spec.flops_per_second[GPU_PATH_INT8_DP4A] = 20e12;
+    roofline_classify(&in, &roofs, &r);
+    assert_int_equal(r.bound, BOUND_COMPUTE);
+    assert_true(r.t_roof_ns == 1500 && r.ridge == 20);
+    spec.flops_per_second[GPU_PATH_INT8_DP4A] = 5e12; /* --peak: what is given holds, be it less */
+    assert_true(device_roofs_least_flops_per_second(&roofs, GPU_PATH_INT8_DP4A) == 5e12);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -273,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_three_roofs),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_parts_of_a_product),
+        cmocka_unit_test(test_least_of_a_peak),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
