@@ -98,16 +98,16 @@ void sequence_launch_of_decode(const struct launch_decode *decode, const struct 
     if (decode->reading != LAUNCH_READ)
         return;
     launch->attention = decode->kind == LAUNCH_ATTENTION;
-    launch->serves = decode->kind == LAUNCH_HELPER &&
-                     (decode->serves == LAUNCH_SERVES_NEXT_MATMUL || decode->serves == LAUNCH_SERVES_LAST_MATMUL ||
-                      decode->serves == LAUNCH_SERVES_LAST_OUTPUT);
+    const bool before = decode->serves == LAUNCH_SERVES_NEXT_MATMUL || decode->serves == LAUNCH_SERVES_NEXT;
+    launch->serves = decode->kind == LAUNCH_HELPER && (before || decode->serves == LAUNCH_SERVES_LAST_MATMUL ||
+                                                       decode->serves == LAUNCH_SERVES_LAST_OUTPUT);
     if (launch->attention) {
         launch->queries = decode->queries;
         launch->sequences = decode->sequences;
     }
     if (!parameters)
         return;
-    if (launch->serves && decode->serves == LAUNCH_SERVES_NEXT_MATMUL)
+    if (launch->serves && before)
         launch->source = slot_of(parameters, 0);
     const bool weighs = decode->kind == LAUNCH_MATMUL && (decode->experts || decode->batch == 1) && decode->m > 0 &&
                         decode->n > 0 && decode->k > 0;

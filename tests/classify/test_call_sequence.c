@@ -470,11 +470,9 @@ static void test_steps_of_launches(void **state)
 }
 
 /* Weights that are unpacked into one buffer are told by where they come from. */
-static void test_unpacked_weights(void **state)
+static void expect_steps_of_unpacked(struct driver *driver, enum launch_serves serves)
 {
-    struct driver *driver = *state;
-    const struct launch_decode helper = {
-        .reading = LAUNCH_READ, .kind = LAUNCH_HELPER, .serves = LAUNCH_SERVES_NEXT_MATMUL};
+    const struct launch_decode helper = {.reading = LAUNCH_READ, .kind = LAUNCH_HELPER, .serves = serves};
     for (int step = 0; step < 3; step++)
         for (uint64_t layer = 1; layer <= 6; layer++) {
             launch_read(driver, &helper, 0x1000 * layer, 0xddd);
@@ -483,6 +481,17 @@ static void test_unpacked_weights(void **state)
     call_sequence_end(&driver->sequence);
     const struct step_counts *steps = &driver->sequence.steps;
     assert_int_equal(steps->steps[PHASE_UNKNOWN] + steps->steps[PHASE_DECODE] + steps->steps[PHASE_PREFILL], 3);
+}
+
+static void test_unpacked_weights(void **state)
+{
+    expect_steps_of_unpacked(*state, LAUNCH_SERVES_NEXT_MATMUL);
+}
+
+/* By a kernel that unpacks for attention, too. */
+static void test_weights_unpacked_for_what_comes(void **state)
+{
+    expect_steps_of_unpacked(*state, LAUNCH_SERVES_NEXT);
 }
 
 int main(void)
@@ -506,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_what_launches_are),
         cmocka_unit_test_setup_teardown(test_steps_of_launches, start, stop),
         cmocka_unit_test_setup_teardown(test_unpacked_weights, start, stop),
+        cmocka_unit_test_setup_teardown(test_weights_unpacked_for_what_comes, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
