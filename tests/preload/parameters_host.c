@@ -6,6 +6,7 @@
  *   repeat N   N launches that differ from one another in one value at a time, or in none
  *   fork       one launch, four children with one each (their records are of traces of their own), one more
  *   error      a launch while an error of the program's own is pending: nobody asks for sizes, and the error stays
+ *   llama      the launches of one layer as llama.cpp decodes an 8 billion parameter Llama 3 at 4 bits, six grids of each
  *   missing    launches without an array of parameters, before and after one with it
  *   threads N  four threads, N launches each, of the same kernels, the first at once; prints nothing
  *   loop FILE 1 US  launches for ever, as gemm_host calls
@@ -67,7 +68,8 @@ static const struct kernel kernels[KERNELS] = {
 STUB(0)
 STUB(1)
 STUB(2)
-STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8) static void (*const stubs[KERNELS])(void) = {
+STUB(3)
+STUB(4) STUB(5) STUB(6) STUB(7) STUB(8) static void (*const stubs[KERNELS])(void) = {
     stub_0, stub_1, stub_2, stub_3, stub_4, stub_5, stub_6, stub_7, stub_8};
 
 static int sizes_are_told, quiet;
@@ -270,6 +272,76 @@ static int run_fork(void)
     return !good;
 }
 
+/* Kernels of libggml-cuda.so (llama.cpp 620d222) and what they are passed: p an address, n NULL, else a value, of three words
+ * with commas. Sizes of the model: 4096 wide, 14336 inside, 32 heads and 8 of keys, of 128; magic numbers of divisors. */
+static const struct {
+    const char *name, *passed;
+} llama[] = {
+    {"_Z12rms_norm_f32ILi1024ELb1ELb0ELb0EEvPKfPfiiilllfS1_lll5uint3S3_S3_S3_S1_lllS3_S3_S3_S3_f",
+     "p p 4096 1 1 4096 4096 4096 0x3727c5ac p 4096 4096 4096 1,12,4096 1,0,1 1,0,1 1,0,1 n 0 0 0 0,0,0 0,0,0 0,0,0 "
+     "0,0,0 0"},
+    {"_Z13quantize_q8_1PKfPvlllllj5uint3", "p p 4096 4096 4096 4096 4096 1 1,0,1"},
+    {"_Z13mul_mat_vec_qIL9ggml_type12ELi1ELb0ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj5uint3jjjS7_jjjS7_"
+     "jjjj",
+     "p p n 0 p 4096 0,0,0 16 128 4096 1,0,1 65536 128 4096 1,0,1 65536 128 4096 0"},
+    {"_Z13mul_mat_vec_qIL9ggml_type12ELi1ELb1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj5uint3jjjS7_jjjS7_"
+     "jjjj",
+     "p p n 0 p 4096 0,0,0 16 128 14336 1,0,1 229376 128 14336 1,0,1 229376 128 14336 0"},
+    {"_Z13mul_mat_vec_qIL9ggml_type14ELi1ELb1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj5uint3jjjS7_jjjS7_"
+     "jjjj",
+     "p p n 0 p 14336 0,0,0 56 448 4096 1,0,1 229376 448 4096 1,0,1 229376 448 4096 0"},
+    {"_Z9rope_normILb1ELb0Ef6__halfEvPKT_PT0_iiiiiiiiiiiPKifff14rope_corr_dimsfPKfPKlib",
+     "p p 128 32 1 128 4096 4096 128 4096 4096 1 128 p 0x3f800000 0 0x3f800000 0x41a0000042200000 0x3f62f1e8 p p 4096 "
+     "1"},
+    {"_Z10k_set_rowsIflfEvPKT_PKT0_PT1_llllllllllllll5uint3S9_S9_S9_S9_",
+     "p p p 1024 1024 1 1 1024 1024 1024 1 1 1 1024 1048576 1048576 0x80000001,10,1024 1,0,1 1,0,1 1,0,1 1,0,1"},
+    {"_Z18flash_attn_ext_vecILi128ELi1EL9ggml_type1ELS0_1ELb0EEvPKcS2_S2_S2_S2_"
+     "PKiPfP6float2ffffjfi5uint3iiiiiiiiiiiliiliiiiil",
+     "p p p p n n p p 0x3db504f3 0 0x3f800000 0x3f800000 32 0 128 1,0,1 32 1 16384 512 16384 128 4096 8 1 2048 256 "
+     "8388608 2048 256 "
+     "8388608 1 1 1 8192 8192 8192"},
+    {"_Z26flash_attn_combine_resultsILi128EEvPKfPK6float2Pfi", "p p p 8"},
+};
+enum { LLAMA_KERNELS = sizeof llama / sizeof *llama };
+
+static void register_kernel(const void *stub, const char *name)
+{
+    __cudaRegisterFunction(NULL, stub, (char *)(uintptr_t)name, name, -1, NULL, NULL, NULL, NULL, NULL);
+}
+
+static uint64_t passed_value(const char *text, unsigned number)
+{
+    return *text == 'p' ? 0x7f0012345600u + 256u * number : *text == 'n' ? 0 : strtoull(text, NULL, 0);
+}
+
+static void pass(struct launch *l, const char *text)
+{
+    for (unsigned i = 0; *text; i++, text += strspn(text, " ")) {
+        uint64_t value = passed_value(text, i);
+        memset(l->value[i], 0, BYTES);
+        memcpy(l->value[i], &value, sizeof value);
+        l->argument[i] = l->value[i];
+        for (unsigned word = 1; text += strcspn(text, " ,"), *text == ','; text++, word++) {
+            uint32_t next = (uint32_t)strtoul(text + 1, NULL, 0);
+            memcpy(l->value[i] + 4 * word, &next, sizeof next);
+        }
+    }
+}
+
+static int run_llama(void)
+{
+    static char stub[LLAMA_KERNELS];
+    struct launch l;
+    for (unsigned kernel = 0; kernel < LLAMA_KERNELS; kernel++) {
+        register_kernel(&stub[kernel], llama[kernel].name);
+        for (unsigned i = 0; i < 6; i++) {
+            pass(&l, llama[kernel].passed);
+            cudaLaunchKernel(&stub[kernel], (dim3){1 + 256 * i, 1, 1}, (dim3){32, 4, 1}, l.argument, 0, NULL);
+        }
+    }
+    return 0;
+}
+
 static int run_error(void)
 {
     struct launch l;
@@ -360,9 +432,8 @@ int main(int count, char **arguments)
     const char *mode = count > 1 ? arguments[1] : "";
     sizes_are_told = getenv("SIZES") != NULL;
     for (unsigned i = 0; i < KERNELS; i++) {
-        const char *stub = (const char *)(uintptr_t)stubs[i];
-        __cudaRegisterFunction(NULL, stub, (char *)(uintptr_t)kernels[i].name, kernels[i].name, -1, NULL, NULL, NULL,
-                               NULL, NULL);
+        const void *stub = (const void *)(uintptr_t)stubs[i];
+        register_kernel(stub, kernels[i].name);
         if (sizes_are_told)
             cudaFakeSizes(stub, kernels[i].sizes, count_of(&kernels[i]));
     }
@@ -372,6 +443,8 @@ int main(int count, char **arguments)
         return run_repeat(atol(arguments[2]));
     if (!strcmp(mode, "fork"))
         return run_fork();
+    if (!strcmp(mode, "llama"))
+        return run_llama();
     if (!strcmp(mode, "error"))
         return run_error();
     if (!strcmp(mode, "missing"))

@@ -3,7 +3,8 @@
 # Values of kernels' parameters in the trace are those that were passed: run_parameters.sh CASE SHIM HOST DUMP COMPARE FOLDER
 set -eu
 case=$1 shim=$2 host=$3 dump=$4 compare=$5 folder=$6
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mkdir -p "$folder/trace"
 fail() { echo "$case: $*" >&2; exit 1; }
 shimmed() { LD_PRELOAD=$shim ROOFTAP_DIR=$folder/trace ROOFTAP_TIMING=off "$@"; }
@@ -50,6 +51,14 @@ fork) # children write their plans anew
         plans=$(grep -c '"record":"plan"' "$folder/lines") kinds=$(grep '"record":"launch"' "$folder/lines" | grep -o '"name":[0-9]*' | sort -u | wc -l)
         [ "$plans" -eq "$kinds" ] || fail "$file: $plans plans of $kinds kernels"
     done
+    ;;
+llama) # what a distinct launch takes of the trace: its shape, whose values are packed
+    shimmed "$host" llama
+    recorded
+    grep '"record":"launch"' "$folder/recorded" | sed 's/.*"shape":\([0-9]*\).*"shape_bytes":\([0-9]*\).*/\1 \2/' | sort -u |
+        awk '{ sum += $2; if ($2 > most) most = $2 }
+            END { printf "%d distinct launches: %.0f bytes each, at most %d (aim: 128)\n", NR, sum / NR, most
+                  exit NR != 54 || sum / NR > 128 }' || fail "more than was aimed at"
     ;;
 threads) # the first launches at once: one plan a kernel, and none lost for good
     shimmed "$host" threads 1800
