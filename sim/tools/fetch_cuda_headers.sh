@@ -5,6 +5,7 @@
 # Each package is under 20 MB; libraries in them are thrown away, so that no build can lean on one.
 set -eu
 major=${1:?usage: fetch_cuda_headers.sh MAJOR FOLDER}
+. "$(dirname "$0")/../../tests/own_folder.sh"
 folder=${2:?usage: fetch_cuda_headers.sh MAJOR FOLDER}
 
 case $major in
@@ -47,5 +48,5 @@ for header in cuda.h cuda_runtime_api.h cudaTypedefs.h cupti.h crt/host_defines.
         exit 1
     fi
 done
-rm -rf "$folder"
+own_folder "$folder"
 mv "$scratch/include" "$folder"

@@ -8,7 +8,9 @@
 # usage: bench_call.sh SHIM HOST FLOOR FOLDER [BUILD-TYPE]: without optimisation nothing is held against the counts.
 set -eu
 shim=$1 host=$2 floor=$3 folder=$4 build_type=${5:-Release}
-rm -rf "$folder" && mkdir -p "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
+mkdir -p "$folder"
 repeats=${BENCH_CALLS:-20000} # fewer than the blocks kept ready hold: a drop would be another path
 
 with_shim() {

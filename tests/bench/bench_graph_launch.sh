@@ -6,7 +6,9 @@
 set -eu
 shim=$1 host=$2 folder=$3 build_type=${4:-Release}
 most=180
-rm -rf "$folder" && mkdir -p "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
+mkdir -p "$folder"
 launches=${BENCH_LAUNCHES:-200000}
 
 with_shim() {

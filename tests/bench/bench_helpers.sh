@@ -7,7 +7,9 @@
 set -eu
 shim=$1 helpers=$2 folder=$3 build_type=${4:-Release}
 all_most=130000 constructor_most=8000 # usually 121 000 and 5 900, most of that a look at the environment for each setting
-rm -rf "$folder" && mkdir -p "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
+mkdir -p "$folder"
 export ROOFTAP_DIR="$folder"
 
 "$helpers" "$shim" 300 "${BENCH_ROUNDS:-7}"

@@ -6,7 +6,9 @@
 # usage: bench_lookup.sh SHIM PROGRAM FOLDER [BUILD-TYPE]
 set -eu
 shim=$1 program=$2 folder=$3 build_type=${4:-Release}
-rm -rf "$folder" && mkdir -p "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
+mkdir -p "$folder"
 with_shim() { LD_PRELOAD=$shim ROOFTAP_DIR=$folder "$@"; }
 plain() { "$@"; }
 best_of() { for _ in 1 2 3 4 5 6 7 8 9; do "$@"; done | sort -n | head -1; }

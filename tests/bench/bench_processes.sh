@@ -5,7 +5,9 @@
 # usage: bench_processes.sh SHIM PROGRAM FOLDER [BUILD-TYPE]
 set -eu
 shim=$1 program=$2 folder=$3 build_type=${4:-Release}
-rm -rf "$folder" && mkdir -p "$folder/traces"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
+mkdir -p "$folder/traces"
 export ROOFTAP_DIR="$folder/traces" ROOFTAP_TIMING=off
 
 "$program" "$shim" "${BENCH_ROUNDS:-9}"

@@ -5,7 +5,8 @@
 # usage: check_choice.sh ROOFTAP DECODE_LOOP_12 DECODE_LOOP_13 FOLDER
 set -eu
 rooftap=$1 twelve=$2 thirteen=$3 folder=$4
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mkdir -p "$folder"
 cd "$folder"
 fail() { echo "$*" >&2; exit 1; }

@@ -5,7 +5,8 @@
 # usage: check_cupti.sh RELEASE SHIM HOST DUMP FOLDER
 set -eu
 release=$1 shim=$2 host=$3 dump=$4 folder=$5
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mkdir -p "$folder/trace"
 status=0
 SIMGPU_LEDGER=$folder/ledger LD_PRELOAD=$shim${CUPTI:+:$CUPTI} CUDA_INJECTION64_PATH=$shim ROOFTAP_DIR=$folder/trace "$host" seven || status=$?

@@ -9,6 +9,8 @@ import sys
 SOURCES = {".c", ".h", ".py", ".sh", ".def", ".cmake", ".map"}
 NO_README = {".ci"}  # one script that says it all
 # Written in two halves so that this file does not find itself.
+# What a script removes is its own, or asked of tests/own_folder.sh: an argument that is shifted by one names the tree as well.
+REMOVED_ARGUMENT = re.compile(r'\brm -rf[^#;]*"?\$\{?(folder|work|dir|root|[0-9])\}?"?(\s|$)')
 FORBIDDEN = [
     (re.compile(r"/wor" r"k/|/hom" r"e/\w|/roo" r"t/\w"), "a path of one machine"),
     (re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b"), "an open end: do it, or say in ARCHITECTURE.md why not"),
@@ -35,7 +37,11 @@ def faults_of(root, path):
     if path.suffix in {".c", ".h"} and name.parts[0] not in {"tests", "examples"}:
         if not text.partition("\n")[2].startswith("/*"):
             yield f"{name}: no comment on the file's job below the SPDX line"
+    made_here = set(re.findall(r"^\s*(\w+)=\$\(mktemp -d", text, re.M))
     for number, line in enumerate(text.splitlines(), 1):
+        removed = REMOVED_ARGUMENT.search(line) if path.suffix == ".sh" and path.name != "own_folder.sh" else None
+        if removed and removed.group(1) not in made_here:
+            yield f"{name}:{number}: removes an argument: use own_folder (tests/own_folder.sh)"
         if path.suffix in SOURCES and line != line.rstrip():
             yield f"{name}:{number}: blank at the end of a line"
         for pattern, what in FORBIDDEN:

@@ -90,6 +90,7 @@ pip install --quiet --no-deps --no-compile --root-user-action=ignore --target "$
     skip "cannot install $packages; expected a package index that pip reaches"
 PYTHONPATH=$scratch/made/python python3 -c 'import gguf' || skip "gguf doesn't load with $(python3 --version)"
 echo "$list" >"$scratch/made/packages"
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mv "$scratch/made" "$folder"
 echo "$folder"

@@ -7,7 +7,9 @@
 set -eu
 rooftap=$1 folder=$2
 command -v musl-gcc >/dev/null || { echo "skipped: no musl-gcc (Debian: musl-tools)"; exit 77; }
-rm -rf "$folder" && mkdir -p "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
+mkdir -p "$folder"
 source=$(dirname "$0")/other_libc.c
 wanted="1 1 1 4 5"
 fail() { echo "$*" >&2; exit 1; }

@@ -5,7 +5,8 @@
 set -eu
 shim=$1 calls=$2 dump=$3 compare=$4 folder=$5
 shift 5
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mkdir -p "$folder/trace"
 status=0
 SIMGPU_LEDGER=$folder/ledger.without "$calls" >"$folder/without" || status=$?

@@ -8,7 +8,9 @@ if [ "${INSIDE_FULL_DISK:-}" != 1 ]; then
     INSIDE_FULL_DISK=1 exec unshare -m sh "$0" "$@"
 fi
 shim=$1 host=$2 dump=$3 folder=$4
-rm -rf "$folder" && mkdir -p "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
+mkdir -p "$folder"
 mount -t tmpfs -o size=4m none "$folder" || { echo "no right to mount: skipped"; exit 77; }
 LD_PRELOAD=$shim ROOFTAP_DIR=$folder "$host" threads 4 20000 || { echo "the program failed" >&2; exit 1; }
 "$dump" "$folder" >/dev/shm/full_disk.$$ || { rm -f /dev/shm/full_disk.$$; exit 1; }

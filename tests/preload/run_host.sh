@@ -3,7 +3,8 @@
 # What a host may rely on, one case a run: run_host.sh CASE SHIM HOST DUMP FOLDER
 set -eu
 case=$1 shim=$2 host=$3 dump=$4 folder=$5
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mkdir -p "$folder/trace"
 
 fail() { echo "$case: $*" >&2; exit 1; }

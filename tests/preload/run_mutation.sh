@@ -8,7 +8,8 @@
 set -eu
 expression=$(echo "$1" | tr '~' '\n') pattern=$2 cc=$3 source=$4 archives=$(echo "$5" | tr , ' ') folder=$6 calls=$7 dump=$8 compare=$9
 shift 9
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mkdir -p "$folder/preload"
 sed "$expression" "$source/preload/cublas_calls.def" >"$folder/preload/cublas_calls.def"
 ! cmp -s "$source/preload/cublas_calls.def" "$folder/preload/cublas_calls.def" || { echo "nothing was changed" >&2; exit 1; }

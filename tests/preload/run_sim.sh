@@ -3,7 +3,8 @@
 # The shim on the simulated GPU, kernel times included, one case a run: run_sim.sh CASE SHIM HOST DUMP FOLDER
 set -eu
 case=$1 shim=$2 host=$3 dump=$4 folder=$5
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mkdir -p "$folder/trace"
 export SIMGPU_LEDGER="$folder/ledger.%p"
 

@@ -10,7 +10,8 @@ shift 9
 dump=$1 compare=$2
 shift 2
 tests=$(dirname "$compare")
-rm -rf "$folder"
+. "$(dirname "$0")/../own_folder.sh"
+own_folder "$folder"
 mkdir -p "$folder/blas" "$folder/lib"
 
 # ---- the stand-in from the changed list; its hand-written part is the tree's ----

@@ -17,10 +17,11 @@ if [ ! -e "$build/lib/rooftap/sim/libcudart.so.12" ]; then
 fi
 others=$("$here/setup.sh" | tail -n 1)
 [ -n "$others" ]
+. "$here/../../own_folder.sh"
 folder=$(dirname "$(dirname "$others")")-cuda12
 if [ "$(cat "$folder/rooftap-requirements.txt" 2>/dev/null)" != "$torch" ]; then
     echo "cuda12.sh: installing $torch into $folder (890 MB to download)" >&2
-    rm -rf "$folder"
+    own_folder "$folder"
     "$others" -m venv "$folder"
     "$folder/bin/python" -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-cache-dir "$torch" >&2
     # Its own torch comes first, then the other environment's packages.

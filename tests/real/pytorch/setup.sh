@@ -6,6 +6,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
+. "$here/../../own_folder.sh"
 folder=${1:-${ROOFTAP_CACHE:-$root/.deps}/venv-torch}
 list=${2:-$here/requirements.txt}
 stamp=$folder/rooftap-requirements.txt
@@ -29,10 +30,10 @@ if [ -z "$python" ]; then
 fi
 
 echo "setup.sh: making $folder with $("$python" --version)" >&2
-rm -rf "$folder"
+own_folder "$folder"
 mkdir -p "$(dirname "$folder")"
 if ! "$python" -m venv "$folder" >/dev/null 2>&1; then
-    rm -rf "$folder"
+    own_folder "$folder"
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         echo "setup.sh: installing python3-venv" >&2
         apt-get -qq update && apt-get -qq install -y --no-install-recommends python3-venv python3-pip >/dev/null

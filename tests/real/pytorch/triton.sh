@@ -13,11 +13,12 @@ others=$("$here/setup.sh" | tail -n 1)
 [ -n "$others" ]
 "$others" -c 'import os, sysconfig; assert os.path.exists(sysconfig.get_paths()["include"] + "/Python.h")' 2>/dev/null ||
     skip "Triton needs Python.h: install python3-dev"
+. "$here/../../own_folder.sh"
 folder=$(dirname "$(dirname "$others")")-triton
 if [ "$(cat "$folder/rooftap-requirements.txt" 2>/dev/null)" != "$triton" ]; then
     [ "${1-}" = --download ] || skip "$triton isn't there (190 MB; -DROOFTAP_REAL_TRITON=ON)"
     echo "triton.sh: installing $triton into $folder (190 MB to download)" >&2
-    rm -rf "$folder"
+    own_folder "$folder"
     "$others" -m venv "$folder"
     "$folder/bin/python" -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-cache-dir "$triton" >&2
     packages() { "$1" -c 'import site; print(site.getsitepackages()[0])'; }
