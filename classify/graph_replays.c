@@ -164,20 +164,11 @@ static void note_past(struct graph_replays *replays, const struct graph_node *no
         past->last_call = more.last_call;
 }
 
-/* What the node's launch served, it serves in each of these executions. */
-static void charge_helper(struct graph_replays *replays, const struct graph_node *node, uint64_t executions)
-{
-    if (node->use.of == USE_SHAPE)
-        helper_charges_replay(&replays->helpers, node->call_id, executions);
-}
-
 /* NODE held from its launch on to launch UNTIL of its graph. */
 static void count_until(struct graph_replays *replays, struct graph_node *node, uint64_t until, uint64_t until_ns)
 {
-    if (!node->retired) {
+    if (!node->retired)
         note_past(replays, node, until);
-        charge_helper(replays, node, until > node->launches ? until - node->launches : 0);
-    }
     if (node->retired || until <= node->launches)
         return;
     take_name(replays, node);
@@ -300,11 +291,10 @@ void graph_replays_add_kernel(struct graph_replays *replays, const struct trace_
 static void count_live(struct graph_replays *replays, const struct graph_node *node, uint64_t from)
 {
     struct graph_replay *graph = &replays->graphs[node->graph];
-    const uint64_t executions = graph->launches > from ? graph->launches - from : 0;
     graph->live_nodes++;
-    charge_helper(replays, node, executions);
-    if (!executions)
+    if (graph->launches <= from)
         return;
+    const uint64_t executions = graph->launches - from;
     sum_add(&graph->node_launches, executions);
     if (node->leads)
         time_slices_add_part(&graph_replays_count(replays, node->use)->slices, &graph->slices, executions,

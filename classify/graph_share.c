@@ -33,7 +33,7 @@ static size_t row_of_node(struct session_merge *merge, struct operator_join *joi
 /* Its time is part of that of the operator which it serves. */
 static bool is_charged(struct operator_join *join, const struct graph_node *node)
 {
-    return launch_operators_is_helper(join, node->use) && helper_charges_call(&join->replays.helpers, node->call_id);
+    return join->helper_nodes.nodes[node - join->replays.nodes].serves != UINT32_MAX;
 }
 
 /* MAP: of a share and a row, the place among the share's nodes. */

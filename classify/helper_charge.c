@@ -92,7 +92,7 @@ static void forget_calls(struct helper_charges *charges)
         *index_map_at(&charges->call_map, charges->calls[i].call_id, 0) = (uint32_t)i;
 }
 
-static void remember_call(struct helper_charges *charges, uint64_t call_id, uint32_t pair, bool captured)
+static void remember_call(struct helper_charges *charges, uint64_t call_id, uint32_t pair)
 {
     if (!call_id || pair == HELPER_NO_PAIR)
         return;
@@ -104,31 +104,17 @@ static void remember_call(struct helper_charges *charges, uint64_t call_id, uint
     *index = (uint32_t)charges->call_count;
     charges->calls =
         allocate_grow(charges->calls, charges->call_count, &charges->call_capacity, sizeof *charges->calls);
-    charges->calls[charges->call_count++] = (struct helper_call){call_id, pair, captured};
+    charges->calls[charges->call_count++] = (struct helper_call){.call_id = call_id, .pair = pair};
 }
 
-void helper_charges_add_call(struct helper_charges *charges, const struct helper_pair *pair, uint64_t call_id,
-                             bool captured)
-{
-    remember_call(charges, call_id, pair_at(charges, pair->shape_id, pair->served), captured);
-}
-
-const struct helper_call *helper_charges_call(const struct helper_charges *charges, uint64_t call_id)
-{
-    const uint32_t index = index_map_find(&charges->call_map, trace_call_without_copy(call_id), 0);
-    return index == INDEX_MAP_NONE ? NULL : &charges->calls[index];
-}
-
-void helper_charges_replay(struct helper_charges *charges, uint64_t call_id, uint64_t executions)
+void helper_charges_capture(struct helper_charges *charges, uint64_t call_id)
 {
     const uint32_t index = index_map_find(&charges->call_map, trace_call_without_copy(call_id), 0);
     if (!call_id || index == INDEX_MAP_NONE)
         return;
     struct helper_call *call = &charges->calls[index];
-    struct helper_pair *pair = &charges->pairs[call->pair];
-    sum_add(&pair->captured, !call->captured);
+    sum_add(&charges->pairs[call->pair].captured, !call->captured);
     call->captured = true;
-    sum_add(&pair->replayed, executions);
 }
 
 /* ---- the order ---- */
@@ -158,7 +144,7 @@ static void charge(struct helper_charges *charges, const struct waiting_helper *
     if (pair == HELPER_NO_PAIR)
         return;
     sum_add(&charges->pairs[pair].launches, 1);
-    remember_call(charges, helper->call_id, pair, false);
+    remember_call(charges, helper->call_id, pair);
 }
 
 static void serve(struct helper_charges *charges, struct helper_stream *stream, enum helper_served served,

@@ -18,7 +18,7 @@
 enum {
     HELPER_PAIRS_MOST = 1 << 16,
     HELPER_STREAMS_MOST = 1 << 14, /* of all threads */
-    HELPER_CALLS_MOST = 1 << 17,   /* latest launches of helpers that nodes of graphs may still refer to */
+    HELPER_CALLS_MOST = 1 << 17,   /* latest launches of helpers that nodes of graphs may still be made of */
     HELPERS_WAITING = 8,           /* on one stream, for the operator that they serve */
 };
 
@@ -71,14 +71,11 @@ void helper_charges_add(struct helper_charges *charges, const struct helper_even
 /* Of a library call: whether its output has 16 bits a number. */
 bool helper_charge_is_narrow(const struct trace_signature *call);
 
-/* A node of a graph, whose launch had CALL_ID, was executed so many times more. */
-void helper_charges_replay(struct helper_charges *charges, uint64_t call_id, uint64_t executions);
+/* A node of a graph was made of the launch CALL_ID, which executed nothing itself. */
+void helper_charges_capture(struct helper_charges *charges, uint64_t call_id);
 
-/* Pairs and calls that somebody else found; of a call CALL_ID is not 0. */
+/* Adds to a pair what somebody else counted. */
 void helper_charges_add_pair(struct helper_charges *charges, const struct helper_pair *pair);
-void helper_charges_add_call(struct helper_charges *charges, const struct helper_pair *pair, uint64_t call_id,
-                             bool captured);
-const struct helper_call *helper_charges_call(const struct helper_charges *charges, uint64_t call_id); /* or NULL */
 
 /* One of the pairs of a shape, the others behind it; NULL: there are none. */
 const struct helper_pair *helper_charges_of_shape(const struct helper_charges *charges, uint64_t shape_id);

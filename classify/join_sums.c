@@ -54,6 +54,17 @@ static void add_process(struct operator_join *join, const struct trace_sum_proce
         sum_add(&join->launch_shapes.beyond, sum->shapes_beyond);
 }
 
+/* Phases of more than what was called hold replays of graphs. */
+static void add_phases(struct operator_join *join, uint32_t number, bool launch, uint64_t calls,
+                       const uint64_t phases[PHASE_COUNT])
+{
+    uint64_t sum = 0;
+    for (int p = 0; p < PHASE_COUNT; p++)
+        sum_add(&sum, phases[p]);
+    join->sequence.steps.replays_counted |= sum > calls;
+    step_counts_add(&join->sequence.steps, number, launch, phases);
+}
+
 static void add_calls(struct operator_join *join, const struct trace_sum_calls *sum,
                       const struct trace_signature *content)
 {
@@ -66,7 +77,7 @@ static void add_calls(struct operator_join *join, const struct trace_sum_calls *
         signature->failed_status = sum->failed_status;
     if (sum->groups_known && content->groups_id && !signature->groups.known)
         signature->groups = (struct work_of_groups){true, sum->groups_at_most, sum->groups_flops, sum->groups_bytes};
-    step_counts_add(&join->sequence.steps, (uint32_t)(signature - join->signatures), false, sum->phase_calls);
+    add_phases(join, (uint32_t)(signature - join->signatures), false, sum->calls, sum->phase_calls);
 }
 
 static void add_launches(struct operator_join *join, const struct trace_sum_launches *sum)
@@ -75,7 +86,7 @@ static void add_launches(struct operator_join *join, const struct trace_sum_laun
     if (index == SIZE_MAX)
         return;
     sum_add(&join->launches[index].launches, sum->launches);
-    step_counts_add(&join->sequence.steps, (uint32_t)index, true, sum->phase_launches);
+    add_phases(join, (uint32_t)index, true, sum->launches, sum->phase_launches);
 }
 
 static void add_shape(struct operator_join *join, const struct trace_sum_shape *sum)
@@ -152,10 +163,7 @@ static void add_helper(struct operator_join *join, const struct trace_sum_helper
         .captured = sum->captured,
         .replayed = sum->replayed,
     };
-    if (sum->call_id)
-        helper_charges_add_call(&join->replays.helpers, &pair, sum->call_id, sum->is_captured);
-    else
-        helper_charges_add_pair(&join->replays.helpers, &pair);
+    helper_charges_add_pair(&join->replays.helpers, &pair);
 }
 
 static void add_grid(struct operator_join *join, const struct trace_sum_grid *sum)

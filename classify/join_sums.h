@@ -16,7 +16,8 @@ void join_sums_add(struct operator_join *join, const struct trace_item *item);
  * same block, and the record's first word is to be its offset. Ticks are ns of CLOCK_REALTIME. */
 typedef void join_sums_put(void *context, const struct trace_signature *signature, struct trace_record *record);
 
-/* Everything that JOIN holds, what is still going on left out: operator_join_end() first where nothing more comes.
+/* Everything that JOIN holds, what is still going on left out: operator_join_end() first where nothing more comes, and
+ * helper_nodes_count() always.
  * SAMPLES_OF and the numbers of blocks and records are the caller's, in SUMS. */
 void join_sums_write(const struct operator_join *join, const struct joined_sums *sums, join_sums_put *put,
                      void *context);

@@ -6,6 +6,7 @@
 #include "classify/allocate.h"
 #include "classify/join_sums.h"
 #include "classify/join_timing_sums.h"
+#include "classify/replay_phases.h"
 #include "trace/trace_sums.h"
 
 enum {
@@ -16,6 +17,7 @@ enum {
 
 struct writing {
     const struct operator_join *join;
+    struct replay_phases replays; /* so far: who reads the sums has not the steps that were captured */
     join_sums_put *put;
     void *context;
     union {
@@ -129,35 +131,19 @@ static void write_launch_shapes(struct writing *w)
             put_copy(w, &shapes->shapes[i].content->record);
 }
 
-static struct trace_sum_helper helper_record(const struct helper_pair *pair)
-{
-    return (struct trace_sum_helper){
-        .shape_id = pair->shape_id,
-        .served_id = pair->served.id,
-        .served = pair->served.of == USE_CALL ? TRACE_SERVED_CALL : TRACE_SERVED_SHAPE,
-    };
-}
-
-/* Of launches that are in no graph any more nothing is told: no record that is still to come refers to them. */
 static void write_helpers(struct writing *w)
 {
-    const struct graph_replays *replays = &w->join->replays;
-    for (size_t i = 0; i < replays->helpers.pair_count; i++) {
-        const struct helper_pair *pair = &replays->helpers.pairs[i];
-        struct trace_sum_helper sum = helper_record(pair);
-        sum.launches = pair->launches;
-        sum.captured = pair->captured;
-        sum.replayed = pair->replayed;
-        put(w, &sum.record, TRACE_RECORD_SUM_HELPER, sizeof sum);
-    }
-    for (size_t i = 0; i < replays->node_count; i++) {
-        const uint64_t call_id = trace_call_without_copy(replays->nodes[i].call_id);
-        const struct helper_call *call = call_id ? helper_charges_call(&replays->helpers, call_id) : NULL;
-        if (!call || replays->nodes[i].retired)
-            continue;
-        struct trace_sum_helper sum = helper_record(&replays->helpers.pairs[call->pair]);
-        sum.call_id = call_id;
-        sum.is_captured = call->captured;
+    const struct helper_charges *charges = &w->join->replays.helpers;
+    for (size_t i = 0; i < charges->pair_count; i++) {
+        const struct helper_pair *pair = &charges->pairs[i];
+        struct trace_sum_helper sum = {
+            .shape_id = pair->shape_id,
+            .served_id = pair->served.id,
+            .served = pair->served.of == USE_CALL ? TRACE_SERVED_CALL : TRACE_SERVED_SHAPE,
+            .launches = pair->launches,
+            .captured = pair->captured,
+            .replayed = pair->replayed,
+        };
         put(w, &sum.record, TRACE_RECORD_SUM_HELPER, sizeof sum);
     }
 }
@@ -281,8 +267,7 @@ static void write_sums(struct writing *w, const struct joined_sums *sums)
         .shapes_beyond = join->launch_shapes.beyond,
     };
     for (int p = 0; p < PHASE_COUNT; p++) {
-        sum.steps[p] = join->sequence.steps.steps[p];
-        sum.rows[p] = join->sequence.steps.rows[p];
+        sum.steps[p] = replay_phases_steps(&w->replays, join, p, &sum.rows[p]);
     }
     put(w, &sum.record, TRACE_RECORD_SUM_PROCESS, sizeof sum);
 }
@@ -300,7 +285,7 @@ static void write_calls(struct writing *w)
             .groups_flops = signature->groups.flops,
             .groups_bytes = signature->groups.bytes,
         };
-        memcpy(sum.phase_calls, step_counts_of(&w->join->sequence.steps, (uint32_t)i, false), sizeof sum.phase_calls);
+        replay_phases_of(&w->replays, w->join, (uint32_t)i, false, sum.phase_calls);
         put_with(w, &signature->content, &sum.record, TRACE_RECORD_SUM_CALLS, sizeof sum);
     }
 }
@@ -311,8 +296,7 @@ static void write_launches(struct writing *w)
         const struct joined_launches *launches = &w->join->launches[i];
         struct trace_sum_launches sum = {
             .name_id = launches->name_id, .shape_id = launches->shape_id, .launches = launches->launches};
-        memcpy(sum.phase_launches, step_counts_of(&w->join->sequence.steps, (uint32_t)i, true),
-               sizeof sum.phase_launches);
+        replay_phases_of(&w->replays, w->join, (uint32_t)i, true, sum.phase_launches);
         put(w, &sum.record, TRACE_RECORD_SUM_LAUNCHES, sizeof sum);
     }
 }
@@ -416,6 +400,7 @@ void join_sums_write(const struct operator_join *join, const struct joined_sums 
     w->join = join;
     w->put = put_record;
     w->context = context;
+    replay_phases_find(join, &w->replays);
     write_process(w);
     write_entries(w);
     write_notes(w);
@@ -439,5 +424,6 @@ void join_sums_write(const struct operator_join *join, const struct joined_sums 
         write_attention(w, &join->sequence.attention[i]);
     write_helpers(w);
     join_timing_sums_write(join, put_record, context);
+    replay_phases_free(&w->replays);
     free(w);
 }

@@ -2,8 +2,6 @@
 /* One handler for each record. What a stranger's record claims is checked here, as in operator_join.c. */
 #include "classify/join_timing.h"
 
-#include "classify/helper_nodes.h"
-
 /* A launch of a whole graph is work of the device like a kernel. */
 static void add_graph_run(struct operator_join *join, const struct trace_graph_run *record)
 {
@@ -26,9 +24,11 @@ static void add_graph_run(struct operator_join *join, const struct trace_graph_r
 static void add_graph_node(struct operator_join *join, const struct trace_item *item)
 {
     const struct trace_graph_node *node = (const struct trace_graph_node *)item->record;
+    helper_nodes_before(join, node);
     graph_replays_add_node(&join->replays, node,
                            launch_shapes_take(&join->launch_shapes, node->owner, node->owner_id, node->name_id),
                            operator_join_realtime(item->block, node->ticks));
+    helper_nodes_after(join, node);
 }
 
 void join_timing_add(struct operator_join *join, const struct trace_item *item)
@@ -67,6 +67,6 @@ void join_timing_add(struct operator_join *join, const struct trace_item *item)
 void join_timing_end(struct operator_join *join)
 {
     timing_windows_end(&join->timing, join->end_realtime_ns);
-    helper_nodes_charge(join);
+    helper_nodes_count(join);
     graph_replays_end(&join->replays, join->rotated.blocks > 0);
 }

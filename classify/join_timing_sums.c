@@ -243,12 +243,15 @@ static void write_node(struct writing *w, const struct graph_replays *replays, c
     put(w, &record.record, TRACE_RECORD_GRAPH_NODE, sizeof record);
 }
 
-static void write_replays(struct writing *w, const struct graph_replays *replays)
+static void write_replays(struct writing *w, const struct operator_join *join)
 {
+    const struct graph_replays *replays = &join->replays;
+    uint32_t *order = helper_nodes_order(join);
     for (size_t i = 0; i < replays->graph_count; i++)
         write_graph(w, &replays->graphs[i]);
     for (size_t i = 0; i < replays->node_count; i++)
-        write_node(w, replays, &replays->nodes[i]);
+        write_node(w, replays, &replays->nodes[order[i]]);
+    free(order);
     for (size_t i = 0; i < replays->count_count; i++) {
         const struct replay_count *count = &replays->counts[i];
         const bool by_shape = count->use.of == USE_SHAPE;
@@ -290,7 +293,7 @@ void join_timing_sums_write(const struct operator_join *join, join_sums_put *put
     w->context = context;
     write_changes(w, &join->timing);
     write_windows(w, &join->timing);
-    write_replays(w, &join->replays);
+    write_replays(w, join);
     if (timing_windows_any_sampled(&join->timing))
         write_rows(w, join);
     for (size_t i = 0; i < join->lengths.count; i++) {

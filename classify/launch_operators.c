@@ -202,27 +202,53 @@ static bool is_served(struct operator_join *join, const struct helper_pair *pair
            is_operator(launch_shapes_decode_last(&join->launch_shapes, pair->served.id));
 }
 
-static uint64_t less_charged(struct operator_join *join, struct graph_use use, uint64_t all, bool executions)
+static uint64_t less(uint64_t all, uint64_t part)
+{
+    return part < all ? all - part : 0;
+}
+
+/* What of a helper is charged to operators, all of its pairs together. */
+static struct helper_pair charged_of(struct operator_join *join, struct graph_use use)
 {
     const struct helper_charges *charges = &join->replays.helpers;
-    uint64_t charged = 0;
-    if (!launch_operators_is_helper(join, use))
-        return all;
+    struct helper_pair sum = {.shape_id = use.id};
     for (const struct helper_pair *pair = helper_charges_of_shape(charges, use.id); pair;
-         pair = helper_charges_next(charges, pair))
-        if (is_served(join, pair))
-            sum_add(&charged, executions ? helper_pair_executions(pair) : pair->launches);
-    return charged < all ? all - charged : 0;
+         pair = helper_charges_next(charges, pair)) {
+        if (!is_served(join, pair))
+            continue;
+        sum_add(&sum.launches, pair->launches);
+        sum_add(&sum.captured, pair->captured);
+        sum_add(&sum.replayed, pair->replayed);
+    }
+    return sum;
 }
 
 uint64_t launch_operators_uncharged_launches(struct operator_join *join, struct graph_use use, uint64_t launches)
 {
-    return less_charged(join, use, launches, false);
+    return launch_operators_is_helper(join, use) ? less(launches, charged_of(join, use).launches) : launches;
 }
 
+static uint64_t launches_of(const struct operator_join *join, struct graph_use use)
+{
+    const struct launch_shape *shape = launch_shapes_find(&join->launch_shapes, use.id);
+    const uint32_t index = index_map_find(&join->launch_map, shape ? shape->name_id : 0, use.id);
+    return index == INDEX_MAP_NONE ? 0 : join->launches[index].launches;
+}
+
+/* Each kind on its own, so that what one has too many does not make up for another. */
 uint64_t launch_operators_uncharged(struct operator_join *join, struct graph_use use, uint64_t executions)
 {
-    return less_charged(join, use, executions, true);
+    if (!launch_operators_is_helper(join, use))
+        return executions;
+    const struct helper_pair charged = charged_of(join, use);
+    const struct replay_count *count = graph_replays_find(&join->replays, use);
+    const struct trace_slice replays = count ? time_slices_sum(&count->slices) : (struct trace_slice){0, 0, 0};
+    const uint64_t launches = launches_of(join, use);
+    if (!launches && !replays.all)
+        return less(executions, helper_pair_executions(&charged));
+    uint64_t left = less(less(launches, charged.launches), less(replays.timed, charged.captured));
+    sum_add(&left, less(replays.all, charged.replayed));
+    return left < executions ? left : executions;
 }
 
 /* Executions of USE that were timed on a device, or on all of them. */

@@ -619,6 +619,7 @@ void operator_join_close(struct operator_join *join)
     free(join->launch_shares);
     launch_names_free(&join->launch_names);
     launch_shapes_free(&join->launch_shapes);
+    helper_nodes_free(&join->helper_nodes);
     free(join->devices);
     free(join->entries);
     call_sequence_close(&join->sequence);

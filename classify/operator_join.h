@@ -17,6 +17,7 @@
 #include "classify/graph_replays.h"
 #include "classify/grid_times.h"
 #include "classify/group_lists.h"
+#include "classify/helper_nodes.h"
 #include "classify/index_map.h"
 #include "classify/interval_set.h"
 #include "classify/kernel_families.h"
@@ -147,6 +148,7 @@ struct operator_join {
     struct index_map launch_map; /* by name and shape */
     struct launch_names launch_names;
     struct launch_shapes launch_shapes;
+    struct helper_nodes helper_nodes;
     struct launch_share *launch_shares; /* launches by row and name, after operator_join_end() */
     size_t launch_share_count, launch_share_capacity;
     struct call_sequence sequence; /* calls by number of signature, launches by number of row */

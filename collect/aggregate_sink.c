@@ -66,6 +66,7 @@ static bool write_file(struct aggregate_process *process, bool final, uint64_t *
     sums.written_realtime_ns = clock_realtime_ns();
     sums.samples_of = process->samples.offered;
     sums_file_open(file, sink_of(process)->folder, process->name, &process->like);
+    helper_nodes_count(&process->join);
     join_sums_write(&process->join, &sums, sums_file_put, file);
     record_samples_write(&process->samples, sums_file_put, file);
     put_end(process, file);

@@ -141,9 +141,7 @@ static bool check_sum_helper(const struct trace_record *record, struct record_te
 {
     const struct trace_sum_helper *sum = (const void *)record;
     (void)text;
-    const bool counts = sum->launches || sum->captured || sum->replayed;
-    return sum->shape_id && sum->served_id && sum->is_captured <= 1 &&
-           (sum->served == TRACE_SERVED_CALL || sum->served == TRACE_SERVED_SHAPE) && !(sum->call_id && counts);
+    return sum->shape_id && sum->served_id && (sum->served == TRACE_SERVED_CALL || sum->served == TRACE_SERVED_SHAPE);
 }
 
 static bool check_sum_device(const struct trace_record *record, struct record_text *text)
@@ -274,7 +272,7 @@ const struct record_type record_types[] = {
     {TRACE_RECORD_SUM_COPIES,   "sum of copies",  64, false, 0,                           NULL},
     {TRACE_RECORD_PARAMETER_PLAN,"parameter plan",24, false, 0,                           check_parameter_plan},
     {TRACE_RECORD_SUM_SHAPE_KERNELS,"sum of shape's kernels",64,false,0,                  check_sum_shape_kernels},
-    {TRACE_RECORD_SUM_HELPER,   "sum of helper",  64, false, 0,                           check_sum_helper},
+    {TRACE_RECORD_SUM_HELPER,   "sum of helper",  56, false, 0,                           check_sum_helper},
 };
 /* clang-format on */
 const size_t record_type_count = sizeof record_types / sizeof *record_types;

@@ -278,14 +278,12 @@ struct trace_sum_helper {
     struct trace_record record;
     uint64_t shape_id;           /* of the helper */
     uint64_t served_id;          /* struct trace_signature.id or trace_launch_shape.id */
-    uint32_t served;             /* enum trace_served */
-    uint32_t is_captured;        /* of one launch: 1: it is counted as captured already */
-    uint64_t call_id;            /* not 0: one launch that a node of a graph still holds; the counts are 0, and stand in another record */
+    uint32_t served, reserved;   /* enum trace_served */
     uint64_t launches, captured; /* with a LAUNCH record; of them, captured */
-    uint64_t replayed;           /* executions by launches of graphs, of nodes that hold no more */
+    uint64_t replayed;           /* executions by launches of graphs, up to the `launches` of their SUM_GRAPH */
 };
 
-_Static_assert(sizeof(struct trace_sum_shape_kernels) == 64 && sizeof(struct trace_sum_helper) == 64, "1.6");
+_Static_assert(sizeof(struct trace_sum_shape_kernels) == 64 && sizeof(struct trace_sum_helper) == 56, "1.6");
 _Static_assert(sizeof(struct trace_sum_activity) == 32 && sizeof(struct trace_sum_copies) == 64, "1.5");
 _Static_assert(sizeof(struct trace_sum_slices) == 48 && sizeof(struct trace_sum_windows) == 312 &&
                    sizeof(struct trace_sum_graph) == 96 && sizeof(struct trace_sum_lengths) == 72,

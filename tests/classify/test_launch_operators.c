@@ -357,6 +357,7 @@ static void sum_up(const char *from, const char *to)
     operator_join_end(&join);
     trace_bytes_open(trace, to, begin_ns & ~(uint64_t)0xfff);
     trace->sequence = (uint64_t)1 << 47;
+    helper_nodes_count(&join);
     join_sums_write(&join, &sums, put_record, trace);
     struct trace_end *r = trace_bytes_put(trace, TRACE_RECORD_END, sizeof *r);
     r->ticks = begin_ns;
@@ -746,6 +747,48 @@ static void replays_are_counted_exactly(void **state)
     }
 }
 
+/* Of an update in place that found most nodes as they were only the others have records: the combining kernel goes on as it was
+ * while the attention that it serves becomes another. */
+static void updates_change_whom_a_node_serves(void **state)
+{
+    (void)state;
+    enum { NODES = 5 };
+    static const uint64_t until[CAPTURES] = {254, 510, 600}, ns[NODES] = {10, 100, 5, 50, 7};
+    struct run *run = begin(true);
+    const size_t a = gemv(run, 64, 32), quantize = shape_of(run, QUANTIZE, 1, true, 32, 0);
+    const size_t fix = shape_of(run, FIX_UP, 1, true, 1, 0), combine = shape_of(run, COMBINE, 1, true, 2, 0);
+    size_t attention[CAPTURES];
+    uint64_t launches = 0, calls[NODES];
+    for (uint32_t i = 0; i < CAPTURES; i++)
+        attention[i] = shape_of(run, ATTENTION, 1, true, 8, 256 * (i + 1));
+    for (int i = 0; i < CAPTURES; i++) {
+        const size_t nodes[NODES] = {quantize, a, fix, attention[i], combine};
+        for (unsigned place = 0; place < NODES; place++) {
+            const uint64_t call_id = launch(run, nodes[place]);
+            if (i && place != 3)
+                continue;
+            calls[place] = call_id;
+            node(run, place + 1, nodes[place], call_id, launches);
+        }
+        for (; launches < until[i]; launches++)
+            for (unsigned place = 0; place < NODES; place++)
+                kernel_of(run, nodes[place], calls[place], ns[place], FIRST_DEVICE)->graph_id = GRAPH;
+        graph_launches(run, launches);
+    }
+    struct session *session = finish(run);
+    for (int i = 0; i < CAPTURES; i++) {
+        const uint64_t executions = until[i] - (i ? until[i - 1] : 0);
+        const struct operator_row *op = find(session, LAUNCH_ATTENTION, 8, 256 * (i + 1), 0);
+        assert_int_equal(op->executions, executions);
+        check_helper(op, COMBINE, executions, executions * 7);
+    }
+    check_helper(product(session, 64, 32), QUANTIZE, 600, 6000);
+    check_helper(product(session, 64, 32), FIX_UP, 600, 3000);
+    assert_int_equal(session->coverage.helpers_uncharged, 0);
+    assert_null(named(session, COMBINE));
+    session_close(session);
+}
+
 /* Where launches have no record any more, as of the oldest blocks of a long run, the order of the capture is in its nodes. */
 static void nodes_tell_the_order_of_what_is_lost(void **state)
 {
@@ -954,6 +997,7 @@ int main(void)
         cmocka_unit_test(helpers_are_part_of_what_they_serve),
         cmocka_unit_test(order_is_that_of_a_stream),
         cmocka_unit_test(replays_are_counted_exactly),
+        cmocka_unit_test(updates_change_whom_a_node_serves),
         cmocka_unit_test(nodes_tell_the_order_of_what_is_lost),
         cmocka_unit_test(whole_graphs_are_shared_out),
         cmocka_unit_test(devices_have_rows_of_their_own),

@@ -47,8 +47,6 @@ static const struct fault faults[] = {
     {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, served_id), 0},
     {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, served), 0},
     {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, served), 3},
-    {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, is_captured), 2},
-    {TRACE_RECORD_SUM_HELPER,   FIELD(trace_sum_helper, call_id), 7},               /* of one launch, and counts */
     {TRACE_RECORD_SUM_DEVICE,   FIELD(trace_sum_device, busy_known), 2},
     {TRACE_RECORD_SUM_BUSY,     FIELD(trace_sum_busy, count), 3},
     {TRACE_RECORD_SUM_BUSY,     FIELD(trace_sum_busy, count), 0x20000001},
