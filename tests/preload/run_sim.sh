@@ -36,6 +36,11 @@ linked) # without CUDA_INJECTION64_PATH timing starts in the first hooked call t
     [ "$status" -eq 7 ] || fail "exit status $status, expected 7"
     same_times
     ;;
+nodes) # kernel nodes that the program builds itself have the values that they were given; HOST is nodes_host, then COMPARE
+    shimmed "$host" || fail "exit status $?"
+    "$dump" "$folder/trace" >"$folder/recorded"
+    python3 "$6" "$folder/recorded" || fail "see above"
+    ;;
 nested) # libraries that call each other through the PLT: one record and all kernels for each call that the program made
     printf 'name = unit\nflops_per_second.bf16 = 1e14\nflops_per_second.fp32 = 1e14\nbytes_per_second = 1e12\ngemm_nested = 1\ngemm_kernels = 2\n' >"$folder/device"
     SIMGPU_DEVICE=$folder/device shimmed "$host" nested

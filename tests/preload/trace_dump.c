@@ -113,7 +113,8 @@ static void print_values(const struct trace_item *item)
         struct trace_parameter whole;
     } plan = {.head.count = 1, .whole.kind = TRACE_PARAMETER_VALUE};
     const struct trace_launch_values *values = launch_shape_values(item->shape);
-    const struct trace_launch_pointers *pointers = launch_pointers((const void *)item->record);
+    bool is_launch = item->record->type == TRACE_RECORD_LAUNCH;
+    const struct trace_launch_pointers *pointers = is_launch ? launch_pointers((const void *)item->record) : NULL;
     struct launch_parameters parameters;
     if (!values)
         return;
@@ -146,6 +147,18 @@ static void print_launch(const struct trace_item *item)
            item->block->tid, l->stream, l->call_id, l->parent_call_id, s->name_id, s->entry, s->grid[0], s->grid[1],
            s->grid[2], s->block[0], s->block[1], s->block[2], s->shared_bytes, s->id);
     print_values(item);
+    printf("}\n");
+}
+
+/* Those with values, which nodes may have that were never launched. */
+static void print_shape(const struct trace_item *item)
+{
+    struct trace_item shape = *item;
+    shape.shape = (const void *)item->record;
+    if (!launch_shape_values(shape.shape))
+        return;
+    printf("{\"record\":\"shape\",\"id\":%" PRIu64 ",\"name\":%" PRIu64, shape.shape->id, shape.shape->name_id);
+    print_values(&shape);
     printf("}\n");
 }
 
@@ -271,6 +284,9 @@ static void print_item(const struct trace_item *item)
         break;
     case TRACE_RECORD_LAUNCH:
         print_launch(item);
+        break;
+    case TRACE_RECORD_LAUNCH_SHAPE:
+        print_shape(item);
         break;
     case TRACE_RECORD_PARAMETER_PLAN:
         print_plan((const void *)item->record);
