@@ -47,9 +47,14 @@ class Attention:
 def lists(g, a, scratch, kv_max=NULL):
     """Parameters in the order of each generation."""
     k, v = a.strides(a.k, a.d), a.strides(a.k if a.v_in_k else a.v, a.d if a.v_in_k else a.d_v)
-    pad = {"V1": 32, "V2": 64, "V3": 64, "V4": 1, "V5": 1}[g]  # GGML_KQ_MASK_PAD
+    pad = {"V1": 32, "V2": 64, "V2b": 64, "V3": 64, "V4": 1, "V5": 1}[g]  # GGML_KQ_MASK_PAD
     rows = pad * up(a.queries, pad)
     mask = SET if a.mask else NULL
+    if g == "V2b":
+        return ([SET, SET, SET, mask, SET, scratch] + a.scalars() + [a.d, a.queries, a.n_q, a.sequences] +
+                [a.d, a.keys, a.n_kv, a.sequences] +
+                ([rows, 1, 2 * a.keys, 2 * a.keys * rows] if a.mask else [0] * 4) + a.q_strides() + list(k) + list(v) +
+                [a.d_v, a.n_q, a.queries, a.sequences])
     if g in ("V1", "V2"):
         return ([SET, SET, SET, mask, SET, scratch] + a.scalars() + [a.d, a.queries, a.n_q, a.sequences] +
                 [a.d, a.keys, a.n_kv, a.sequences] + ([rows, 2 * a.keys] if a.mask else [0, 0]) + a.q_strides() + list(k) +
@@ -60,7 +65,7 @@ def lists(g, a, scratch, kv_max=NULL):
             [a.d, a.keys, a.n_kv, a.sequences] + list(k) + list(v) + masks)
 
 
-TAIL = {"V1": "PfP6float2ffffjf" + "i" * 23, "V2": "PfP6float2ffffjf" + "i" * 23,
+TAIL = {"V2b": "PfP6float2ffffjf" + "i" * 25, "V1": "PfP6float2ffffjf" + "i" * 23, "V2": "PfP6float2ffffjf" + "i" * 23,
         "V3": "PKiPfP6float2ffffjf" + "i" * 13 + "liiliiiiil",
         "V4": "PKiPfP6float2ffffjfi5uint3iiiiiiiiiiiliiliiiiil", "V5": "PKiPfP6float2ffffjfi5uint3iiiiiiiiiiiliiliiiiil"}
 
@@ -68,7 +73,7 @@ TAIL = {"V1": "PfP6float2ffffjf" + "i" * 23, "V2": "PfP6float2ffffjf" + "i" * 23
 def mangled(g, kernel, arguments, types):
     """TYPES: how many types of their own come up in the template arguments, each a substitution."""
     pointer = {0: "S1_", 1: "S2_"}[types]
-    count = 4 if g in ("V1", "V2") else 5
+    count = 4 if g in ("V1", "V2", "V2b") else 5
     return "_Z%d%sI%sEEvPKc%s%s" % (len(kernel), kernel, arguments, pointer * (count - 1), TAIL[g])
 
 
@@ -81,7 +86,7 @@ def combine(out, g, a, splits):
     else:
         name = "_Z26flash_attn_combine_resultsILi%dEEvPKfPK6float2Pfi" % a.d_v
         parameters = [SET, SET, SET, splits]
-        grid = (a.queries, 1, a.n_q * a.sequences) if g == "V2" else (a.queries, a.n_q, a.sequences)
+        grid = (a.queries, 1, a.n_q * a.sequences) if g in ("V2", "V2b") else (a.queries, a.n_q, a.sequences)
     out.add(g, "flash_attn_combine_results", name, grid, (a.d_v, 1, 1), parameters, reading="read", kind="helper",
             serves="last_attention")
 
@@ -90,7 +95,7 @@ def split_grid(g, a, columns1, columns2, splits):
     x, heads = a.tiles(columns1, columns2)
     if g == "V1":
         return splits * x, a.n_q, a.sequences
-    if g in ("V2", "V3"):
+    if g in ("V2", "V2b", "V3"):
         return x, splits, a.n_q * a.sequences
     return x, splits, heads * a.n_kv * a.sequences
 
@@ -136,13 +141,16 @@ def mma(out, g, a, columns1, columns2, keys_a_block=64, sparse=False):
     most = BLOCKS_AN_SM * MULTIPROCESSORS
     tiles_x, tiles_z = a.tiles(columns1, columns2)
     fixups = []
-    if g in ("V2", "V3"):
+    if g in ("V2", "V2b", "V3"):
         tiles = tiles_x * (a.n_q // columns2) * a.sequences
         blocks = 2 * MULTIPROCESSORS
         if tiles % blocks:
             if g == "V2":
                 fixups.append(("_Z25flash_attn_stream_k_fixupILi%dELi%dELi%dELi%dEEvPfPK6float2iii" % (a.d_v, columns1, columns2,
                                                                                                      keys_a_block),
+                               [a.queries, a.n_q, a.keys], blocks))
+            elif g == "V2b":
+                fixups.append(("_Z25flash_attn_stream_k_fixupILi%dELi%dELi%dEEvPfPK6float2iii" % (a.d_v, columns1, columns2),
                                [a.queries, a.n_q, a.keys], blocks))
             else:
                 fixups.append(("_Z25flash_attn_stream_k_fixupILi%dELi%dELi%dEEvPfPK6float2iiii" % (a.d_v, columns1, columns2),
@@ -166,11 +174,12 @@ def mma(out, g, a, columns1, columns2, keys_a_block=64, sparse=False):
                                              fastdiv(per_kv), fastdiv(tiles_kv * tiles_x), fastdiv(tiles_kv)], blocks))
     arguments = {
         "V2": "Li%dELi%dELi%dELi4ELi%dELi2ELb0" % (a.d, columns1, columns2, keys_a_block),
+        "V2b": "Li%dELi%dELi%dELi%dELi4ELi2ELb0ELb%d" % (a.d, a.d_v, columns1, columns2, a.v_in_k),
         "V3": "Li%dELi%dELi%dELi%dELi4ELi2ELb0ELb%d" % (a.d, a.d_v, columns1, columns2, a.v_in_k),
         "V4": "Li%dELi%dELi%dELi%dELb0ELb%d" % (a.d, a.d_v, columns1, columns2, a.v_in_k),
         "V5": "Li%dELi%dELi%dELi%dELb0ELb%dELb%d" % (a.d, a.d_v, columns1, columns2, a.v_in_k, sparse)}[g]
-    kv_max = SET if a.mask and (a.queries >= 1024 or a.sequences > 1) and g != "V2" else NULL
-    if kv_max == SET and g != "V2":
+    kv_max = SET if a.mask and (a.queries >= 1024 or a.sequences > 1) and g not in ("V2", "V2b") else NULL
+    if kv_max == SET:
         name = "_Z25flash_attn_mask_to_KV_maxILi%dEEvPK7__half2Pi%s" % (columns1, "ill" if g == "V5" else "iii")
         out.add(g, "flash_attn_mask_to_KV_max", name, (tiles_x, a.sequences, 1), (128, 1, 1),
                 [SET, SET, a.keys // 256, a.keys // 2, a.keys // 2 * a.queries], reading="read", kind="helper",

@@ -8,6 +8,7 @@ Names are as compilers mangle the declarations of each generation; those of 2026
     V3  2025-08  ggml-org/llama.cpp@4227c9be4
     V4  2026     ggml-org/llama.cpp@af6528e6d
     V5  2026-10  ggml-org/llama.cpp@0c1e57098
+and lists that stood between two of them: V1b of v0.3.4, V2b of v0.3.13, V3b of v0.3.18 of abetlen/llama-cpp-python.
 """
 
 # ggml's number, weights a block, bytes a block: ggml-org/llama.cpp ggml/include/ggml.h and ggml/src/ggml-common.h

@@ -90,10 +90,29 @@ def float_products(out, g):
             products.mul_mat_f(out, g, form, op, label="of experts")
 
 
+def between(out):
+    """Lists that stood between two generations."""
+    for half_sums in (False, True):
+        for op in (Operator(768, 512), Operator(512, 128, ne02=2, ne12=8, row=1024), Operator(128, 512, ne02=2, ne12=8)):
+            products.mul_mat_vec_2024(out, op, half_sums)
+    for form in ("fp32", "fp16", "bf16"):
+        for op in (Operator(768, 512), Operator(512, 768, 3), Operator(256, 128, 1, ne02=2, ne12=8, row=512),
+                   Operator(96, 64, 2, ne02=4, ne12=8, ne03=2, ne13=6)):
+            products.mul_mat_vec_f(out, "V2b", form, op, half_sums=form == "fp16" and op.m == 1)
+        for op in (Operator(768, 512, 1, n_expert=8, used=2), Operator(512, 768, 1, n_expert=8, used=2, ne11=2)):
+            products.mul_mat_vec_f(out, "V2b", form, op, half_sums=form == "fp16" and op.ne11 == 1)
+    attentions(out, "V2b")
+    for op, tile in ((Operator(1536, 768, 300), 112), (Operator(1000, 2048, 17), 24), (Operator(256, 512, 64, ne02=2, ne12=8), 64),
+                     (Operator(96, 256, 24, ne02=4, ne12=8, ne03=2, ne13=6), 24),
+                     (Operator(768, 2048, 301, n_expert=128, used=8), 64), (Operator(2048, 768, 20, n_expert=8, used=2, ne11=2), 24)):
+        products.mul_mat_q(out, "V3b", "q4_K", op, tile)
+        products.mul_mat_q(out, "V3b", "q4_K", op, tile, stream_k=False)
+
+
 def attentions(out, g):
     decode = Attention(32, 8, 128, 1, 4096)
     prefill = Attention(32, 8, 128, 300, 512)
-    older = g in ("V1", "V2", "V3")
+    older = g in ("V1", "V2", "V2b", "V3")
     for floats in ((False, True) if older else (False,)):
         attention.vec(out, g, decode, 1, 4, floats)
         attention.vec(out, g, Attention(16, 16, 128, 1, 256, k="q8_0", v="q4_0"), 1, 2 if older else 1, floats)
@@ -101,14 +120,14 @@ def attentions(out, g):
         attention.tile(out, g, prefill, 16 if older else 8, 1 if older else 4, 1, floats)
         attention.tile(out, g, Attention(12, 4, 64, 20, 768), 16, 1, 2 if g != "V1" else 4, floats)
         attention.tile(out, g, Attention(12, 12, 64, 33, 256, mask=False), 32, 1, 1, floats)
-    if g in ("V2", "V3", "V4", "V5"):
+    if g != "V1":
         attention.mma(out, g, prefill, 16, 4)
         attention.mma(out, g, decode, 2, 4)
         attention.mma(out, g, Attention(32, 32, 64, 1500, 2048), 64, 1)
         attention.vec(out, g, Attention(32, 8, 128, 1, 1024, sequences=4), 1, 3)
         attention.mma(out, g, Attention(28, 4, 128, 4, 1024, sequences=3), 8, 1)
         attention.mma(out, g, Attention(16, 16, 64, 100, 512, mask=False), 16, 1)
-    if g in ("V3", "V4", "V5"):
+    if g not in ("V1", "V2"):
         attention.mma(out, g, Attention(128, 1, 576, 64, 1024, d_v=512, v_in_k=True), 4, 16)
     if g in ("V4", "V5"):
         attention.tile(out, g, Attention(128, 1, 576, 5, 1024, d_v=512, v_in_k=False), 2, 16, 1)
@@ -150,6 +169,7 @@ def everything():
         helpers.quantize(out, g, 512, 7, channels=4)
         helpers.conversions(out, g)
         helpers.others(out, g)
+    between(out)
     for g in ("V4", "V5"):
         helpers.experts(out, g, 2048, 40, 128, 8)
     return "\n".join(out.lines) + "\n"

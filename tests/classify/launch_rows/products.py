@@ -141,7 +141,7 @@ MULTIPROCESSORS = 46
 
 
 def stream_k_grid(g, tiles):
-    if g in ("V2", "V3"):
+    if g in ("V2", "V3", "V3b"):
         return MULTIPROCESSORS
     efficiency = 100 * tiles // (MULTIPROCESSORS * up(tiles, MULTIPROCESSORS))
     return tiles if efficiency >= 90 else MULTIPROCESSORS
@@ -164,7 +164,7 @@ def mul_mat_q(out, g, form, op, tile, stream_k=True, native_fp4=False, split_row
     if split_rows:  # ggml_cuda_op_mul_mat_q()
         n, s02, s03, s12, s13, s2, s3 = split_rows, 0, 0, 0, 0, 0, 0
     ratio, sample_ratio = channels_y // op.ne02, samples_y // op.ne03
-    ntx, nty = up(op.m if g in ("V4", "V5") or not moe else rows, tile), up(n, 128)
+    ntx, nty = up(op.m if g in ("V3b", "V4", "V5") or not moe else rows, tile), up(n, 128)
     tiles = ntx * nty * channels_y * samples_y
     blocks = stream_k_grid(g, tiles)
     grid = (blocks, 1, 1) if stream_k else (nty, ntx, channels_y * samples_y)
@@ -182,6 +182,9 @@ def mul_mat_q(out, g, form, op, tile, stream_k=True, native_fp4=False, split_row
         flags = "ELi8" if g == "V2" else ""
         name = "_Z9mul_mat_qIL9ggml_type%dELi%d%sELb%dEEvPKcPKiS4_S4_PfS5_iiiiiiiiiiiiiiii" % (number(form), tile, flags, check)
         values = [op.k, n, rows, s01, rows, s1, ratio, channels_y, s02, s12, s2, sample_ratio, samples_y, s03, s13, s3]
+    elif g == "V3b":
+        name = "_Z9mul_mat_qIL9ggml_type%dELi%dELb%dEEvPKcPKiS4_S4_PfS5_iiiiiiiiiiiiiiiii" % (number(form), tile, check)
+        values = [op.k, n, rows, s01, rows, s1, ratio, channels_y, s02, s12, s2, sample_ratio, samples_y, s03, s13, s3, op.m]
     else:
         blocks_per_row = fastdiv(op.k // block(form))
         values = [blocks_per_row, n, rows, s01, rows, s1, fastdiv(ratio), fastdiv(channels_y), s02, s12, s2,
@@ -205,6 +208,11 @@ def mul_mat_q_fixup(out, g, form, tile, check, native_fp4, ids, op, n, rows, s1,
             number(form), tile, "ELi8" if g == "V2" else "", check)
         out.add(g, "mul_mat_q_stream_k_fixup", name, (blocks, 1, 1), (32, 8, 1),
                 ids + [SET, SET, op.k, n, rows, s1, channels_y, s2, samples_y, s3], **expected)
+        return
+    if g == "V3b":
+        name = "_Z24mul_mat_q_stream_k_fixupIL9ggml_type%dELi%dELb%dEEvPKiS2_PfPKfiiimimimi" % (number(form), tile, check)
+        out.add(g, "mul_mat_q_stream_k_fixup", name, (blocks, 1, 1), (32, 8, 1),
+                ids + [SET, SET, op.k, n, rows, s1, channels_y, s2, samples_y, s3, op.m], **expected)
         return
     values = [fastdiv(op.k // block(form)), n, rows, s1, fastdiv(channels_y), s2, fastdiv(samples_y), s3, fastdiv(ntx)]
     if g == "V4":
@@ -265,8 +273,9 @@ def mul_mat_vec_f(out, g, form, op, half_sums=False, gate=False, bias=False, spl
     ids = SET if moe else NULL
     columns = 1 if moe else op.m
     label = "mul_mat_vec_f " + label
-    if g == "V3":
-        name = "_Z13mul_mat_vec_fI%s%sLi%dELi%dEEvPKT_PKfPKiPfiiiiiiiiiiiii" % (ONE[form], sums, columns, size)
+    if g in ("V2b", "V3"):
+        kernel = "11mul_mat_vec" if g == "V2b" else "13mul_mat_vec_f"
+        name = "_Z%sI%s%sLi%dELi%dEEvPKT_PKfPKiPfiiiiiiiiiiiii" % (kernel, ONE[form], sums, columns, size)
         values = [op.k // 2, channels_y, s01, col_y // 2, s1 if moe else col_dst, channels // op.ne02, s02, channel_y, channel_dst,
                   op.ne13 // op.ne03, s03, s13, s3]
         out.add(g, label, name, grid, shape, [SET, SET, ids, SET] + values, **expected)
@@ -297,6 +306,18 @@ def mul_mat_vec(out, form, op, half_sums=False, label=""):
     out.add("V2", "mul_mat_vec " + label, name, (op.n, channels, op.ne13), (size, 1, 1),
             [SET, SET, SET if moe else NULL, SET] + values,
             **op.expected(form, a_format="fp32", path="fp16-fma" if half_sums else "fp32"))
+
+
+def mul_mat_vec_2024(out, op, half_sums):
+    """ggml_cuda_mul_mat_vec() of V1b: fp16 alone"""
+    s01, s02, _ = strides_x(op, "fp16")
+    size = block_size(op.k)
+    name = "_Z11mul_mat_vecI%sLi%dEEvPK6__halfPKfPfllllll" % ("6__half" if half_sums else "f", size)
+    if half_sums:
+        name = name.replace("PK6__half", "PKS0_")
+    out.add("V1b", "mul_mat_vec", name, (op.n, 1, op.ne12), (size, 1, 1),
+            [SET, SET, SET, op.k // 2, s01, op.ne12 // op.ne02, s02, op.k, op.n],
+            **op.expected("fp16", a_format="fp32", path="fp16-fma" if half_sums else "fp32"))
 
 
 def dequantize_mul_mat_vec(out, form, n, k, half=False):
