@@ -374,7 +374,7 @@ void replay_phases_apply(struct operator_join *join)
     struct step_counts *steps = &join->sequence.steps;
     struct replay_phases replays;
     find(join, &replays, &join->replays);
-    steps->replays_counted = join->replays.graph_count && steps->span_count;
+    steps->replays_counted |= join->replays.graph_count && steps->span_count;
     for (int p = 0; p < PHASE_COUNT; p++) {
         double rows;
         const uint64_t count = replay_phases_steps(&replays, join, p, &rows);

@@ -23,9 +23,9 @@ def all_bytes(model):
 
 
 class Books(harness.Case):
-    def closed(self, model, *options, **record):
+    def closed(self, model, *arguments, **record):
         """The report of a run of MODEL with it."""
-        session = self.run_model(model, *options, **record)
+        session = self.run_model(model, *arguments, **record)
         done = subprocess.run([str(recording.ROOFTAP), "report", "--json", "--model", str(model.path), str(session.folder)],
                               capture_output=True, text=True, check=True)
         report = json.loads(done.stdout)
@@ -124,6 +124,14 @@ class Books(harness.Case):
         self.assertEqual(*sums)
         self.assertEqual([sum(graphs["launches"] for graphs in [process["graph_replays"]] if graphs) > 500
                           for process in replayed["processes"] + launched["processes"]], [True, False])
+
+    def test_sums(self):
+        """Of a session without records: the collector tells which steps were replayed."""
+        model = harness.model("q4_K")
+        report = self.closed(model, "--prompt", str(PROMPT), "--generate", "600", options=["--aggregate"])
+        self.assertTrue(all(process["sums"] for process in report["processes"]))
+        self.assert_prompt(report, all_bytes(model))
+        self.assert_tokens(report, all_bytes(model), 600)
 
     def check_devices(self, split, options=None, **more):
         model = harness.model("q4_K", layers=4, **(options or {}))
