@@ -69,7 +69,7 @@ struct books_named {
 struct books_attention {
     struct books_named named;
     struct books_named read; /* with shapes, read off their launches: none of NAMED */
-    double decode_steps; /* that ran on the device; 0: none were told */
+    double decode_steps;     /* that ran on the device; 0: none were told */
     uint64_t
         naive_times; /* products of scores and values as two batched GEMMs: these have shapes, in naive_attention */
     double naive_ns; /* of both, in the whole run; NAN: not timed */

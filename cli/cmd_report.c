@@ -149,7 +149,8 @@ static bool read_model(const struct model_request *request, struct report_option
         return false;
     }
     if (options->config && (options->skinny || options->sort || options->by || options->top)) {
-        message_error(COMMAND, "--predict, or --model with a config.json, prints a table of its own; expected no --by, --skinny, --sort or --top");
+        message_error(COMMAND, "--predict, or --model with a config.json, prints a table of its own; expected no --by, "
+                               "--skinny, --sort or --top");
         return false;
     }
     options->model = model;

@@ -18,9 +18,9 @@ struct view {
     bool fit; /* columns may be left out so that rows fit: on a terminal, where a row that wraps can't be read */
     bool colours;
     enum columns_of by;
-    const struct column *sort; /* NULL: as the session has them, longest time first */
-    bool skinny;               /* the skinny list alone, all of it */
-    const struct books *books; /* a model to compare with, in place of the tables; NULL: none */
+    const struct column *sort;             /* NULL: as the session has them, longest time first */
+    bool skinny;                           /* the skinny list alone, all of it */
+    const struct books *books;             /* a model to compare with, in place of the tables; NULL: none */
     const struct model_books *model_books; /* a GGUF to close the books with; NULL: none */
 };
 
