@@ -19,10 +19,11 @@ bool advice_operator_is_launched(const struct operator_row *op)
     return !op->of_call && op->launch && op->launch->reading != LAUNCH_NOT_IN_TABLE;
 }
 
-/* No more than its time; NAN stays NAN, which fmin() would drop. */
+/* No more than its time, and of what ran faster than its roof the same part; NAN stays NAN, which fmin() would drop. */
 static double at_most(double saved_ns, const struct operator_row *op)
 {
-    return op->timed && op->kernels && saved_ns > (double)op->time_ns ? (double)op->time_ns : saved_ns;
+    const double part = op->roofline.roof_fraction > 1 ? saved_ns / op->roofline.roof_fraction : saved_ns;
+    return op->timed && op->kernels && part > (double)op->time_ns ? (double)op->time_ns : part;
 }
 
 /* Of executions of fewer rows: as many rows in launches of ROWS_MOST, each of which reads the weight once; memory alone counts. */
