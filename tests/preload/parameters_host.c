@@ -61,16 +61,11 @@ static const struct kernel kernels[KERNELS] = {
     {"_Z7doublesI6__halfJdiEEvPKT_DpT0_", "p 8 4", {8, 8, 4}},
 };
 
-#define STUB(number)                                                                                                   \
-    static void stub_##number(void)                                                                                    \
-    {                                                                                                                  \
-    }
-STUB(0)
-STUB(1)
-STUB(2)
-STUB(3)
-STUB(4) STUB(5) STUB(6) STUB(7) STUB(8) static void (*const stubs[KERNELS])(void) = {
-    stub_0, stub_1, stub_2, stub_3, stub_4, stub_5, stub_6, stub_7, stub_8};
+/* clang-format off */
+#define STUB(number) static void stub_##number(void) { }
+STUB(0) STUB(1) STUB(2) STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8)
+static void (*const stubs[KERNELS])(void) = {stub_0, stub_1, stub_2, stub_3, stub_4, stub_5, stub_6, stub_7, stub_8};
+/* clang-format on */
 
 static int sizes_are_told, quiet;
 static unsigned random_state = 20261130;
