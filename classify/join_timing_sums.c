@@ -8,6 +8,7 @@
 
 #include "classify/allocate.h"
 #include "classify/join_launches.h"
+#include "classify/replay_phases.h"
 #include "trace/trace_sums.h"
 
 /* ---- reading ---- */
@@ -243,15 +244,8 @@ static void write_node(struct writing *w, const struct graph_replays *replays, c
     put(w, &record.record, TRACE_RECORD_GRAPH_NODE, sizeof record);
 }
 
-static void write_replays(struct writing *w, const struct operator_join *join)
+static void write_counts(struct writing *w, const struct graph_replays *replays)
 {
-    const struct graph_replays *replays = &join->replays;
-    uint32_t *order = helper_nodes_order(join);
-    for (size_t i = 0; i < replays->graph_count; i++)
-        write_graph(w, &replays->graphs[i]);
-    for (size_t i = 0; i < replays->node_count; i++)
-        write_node(w, replays, &replays->nodes[order[i]]);
-    free(order);
     for (size_t i = 0; i < replays->count_count; i++) {
         const struct replay_count *count = &replays->counts[i];
         const bool by_shape = count->use.of == USE_SHAPE;
@@ -261,6 +255,22 @@ static void write_replays(struct writing *w, const struct operator_join *join)
                                                .of_call = count->use.of == USE_CALL},
                      &count->slices);
     }
+}
+
+static void write_replays(struct writing *w, const struct operator_join *join)
+{
+    const struct graph_replays *replays = &join->replays;
+    struct graph_replays captured = {0};
+    uint32_t *order = helper_nodes_order(join);
+    for (size_t i = 0; i < replays->graph_count; i++)
+        write_graph(w, &replays->graphs[i]);
+    for (size_t i = 0; i < replays->node_count; i++)
+        write_node(w, replays, &replays->nodes[order[i]]);
+    free(order);
+    write_counts(w, replays);
+    replay_phases_captured(join, &captured);
+    write_counts(w, &captured);
+    graph_replays_free(&captured);
 }
 
 static void write_rows(struct writing *w, const struct operator_join *join)

@@ -334,6 +334,13 @@ void replay_phases_find(const struct operator_join *join, struct replay_phases *
     find(join, replays, NULL);
 }
 
+void replay_phases_captured(const struct operator_join *join, struct graph_replays *captured)
+{
+    struct replay_phases replays;
+    find(join, &replays, captured);
+    replay_phases_free(&replays);
+}
+
 void replay_phases_free(struct replay_phases *replays)
 {
     free(replays->added);

@@ -12,6 +12,7 @@
 
 #include "classify/phases.h"
 
+struct graph_replays;
 struct operator_join;
 
 struct replay_phases {
@@ -24,6 +25,8 @@ struct replay_phases {
 /* Of what was read so far. */
 void replay_phases_find(const struct operator_join *join, struct replay_phases *replays);
 void replay_phases_free(struct replay_phases *replays);
+/* Into counts of CAPTURED: captured calls that no record of a graph tells of, so far, as replay_phases_apply() takes them. */
+void replay_phases_captured(const struct operator_join *join, struct graph_replays *captured);
 
 /* Executions by phase of a call, or of a launch: step_counts_of() and what replays change of it. */
 void replay_phases_of(const struct replay_phases *replays, const struct operator_join *join, uint32_t number,
