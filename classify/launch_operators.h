@@ -19,16 +19,9 @@ struct session_merge;
 size_t launch_operators_at(struct session_merge *merge, struct operator_join *join, struct graph_use use,
                            uint64_t name_id, int device);
 
-/* It serves other operators, by its parameters. */
+/* A shape whose launches were read: a product or an attention; one that serves other operators. */
+bool launch_operators_is_operator(struct operator_join *join, struct graph_use use);
 bool launch_operators_is_helper(struct operator_join *join, struct graph_use use);
-/* Of so many launches or executions of USE those that serve no operator that is known: all, unless it is a helper. */
-uint64_t launch_operators_uncharged_launches(struct operator_join *join, struct graph_use use, uint64_t launches);
-uint64_t launch_operators_uncharged(struct operator_join *join, struct graph_use use, uint64_t executions);
-
-/* Kernels of helpers, to the operators that they serve; after the kernels of those. What is left of a helper is a row by its
- * name. */
-void launch_operators_share_helpers(struct session_merge *merge, struct operator_join *join, const int *device_of,
-                                    const struct execution_book *book, const struct sampled_rows *sampled);
 
 /* Launches by how far they were read, into the session's coverage. */
 void launch_operators_cover(struct session *session, struct operator_join *join, const struct execution_book *book,

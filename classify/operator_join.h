@@ -50,9 +50,9 @@ struct joined_kernels {
     uint64_t name_id;     /* of a shape; 0: not known */
     uint64_t kernels, time_ns;
     uint64_t shortest_ns;
-    uint64_t widest_blocks;               /* of a kernel by name; a call's are in grid_times, by number of the row */
-    uint64_t executions; /* calls (graph replays counted) that these kernels belong to; of a shape: kernels */
-    uint64_t recent[JOINED_RECENT_CALLS]; /* the last ones: kernels of streams side by side interleave */
+    uint64_t widest_blocks; /* of a kernel by name; a call's are in grid_times, by number of the row */
+    uint64_t executions;    /* calls (graph replays counted) that these kernels belong to; of a shape: kernels */
+    uint64_t recent[JOINED_RECENT_CALLS];      /* the last ones: kernels of streams side by side interleave */
     uint64_t recent_node[JOINED_RECENT_CALLS]; /* of graphs: the node that each began with */
     uint64_t recent_ns[JOINED_RECENT_CALLS];
     unsigned recent_next;

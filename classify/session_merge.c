@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/helper_shares.h"
 #include "classify/kernel_families.h"
 #include "classify/launch_operators.h"
 #include "classify/phase_shares.h"
@@ -283,7 +284,7 @@ static void merge_kernels(struct session_merge *merge, struct operator_join *joi
         const struct joined_kernels *row = &join->rows[i];
         int device = device_of_ordinal(join, device_of, row->ordinal);
         struct operator_row *op;
-        if (launch_operators_is_helper(join, row->use)) { /* launch_operators_share_helpers() has them */
+        if (launch_operators_is_helper(join, row->use)) { /* helper_shares_add() has them */
             op = NULL;
         } else {
             op = session_merge_operator_of_use(merge, join, row->use, joined_kernels_name(row), device);
@@ -359,7 +360,7 @@ static void merge_launches(struct session_merge *merge, struct operator_join *jo
     for (size_t i = 0; i < join->launch_share_count; i++) {
         const struct launch_share *share = &join->launch_shares[i];
         const struct graph_use use = launch_share_use(join, share);
-        uint64_t left = launch_operators_uncharged_launches(join, use, share->launches);
+        uint64_t left = helper_shares_uncharged_launches(join, use, share->launches);
         for (size_t d = 0; only == SESSION_DEVICE_UNKNOWN && d < join->device_count && left; d++) {
             const struct joined_kernels *row = row_on(join, use, d);
             if (!row)
@@ -397,7 +398,7 @@ static void place_executions(struct session_merge *merge, struct operator_join *
                              const struct execution_count *count, const struct sampled_rows *sampled,
                              struct phase_share *phases)
 {
-    const uint64_t executions = launch_operators_uncharged(join, count->use, count->executions);
+    const uint64_t executions = helper_shares_uncharged(join, count->use, count->executions);
     uint64_t timed = 0, left = executions;
     for (size_t d = 0; d < join->device_count; d++) {
         const struct joined_kernels *row = row_on(join, count->use, d);
@@ -489,7 +490,7 @@ void session_merge_add(struct session_merge *merge, struct operator_join *join, 
     for (size_t i = 0; i < book.count; i++)
         place_executions(merge, join, device_of, &book.counts[i], &sampled, &phases[i]);
     free(phases);
-    launch_operators_share_helpers(merge, join, device_of, &book, &sampled);
+    helper_shares_add(merge, join, device_of, &book, &sampled);
     launch_operators_cover(merge->session, join, &book, &sampled);
     graph_shares_add(merge, join, device_of, &sampled);
     if (sampled.any)
