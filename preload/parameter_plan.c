@@ -35,6 +35,8 @@ static const struct known_struct known_structs[] = {
     /* ggml/src/ggml-cuda/rope.cu: float v[2]; int v[4] */
     {"rope_corr_dims", 8,  8,  0}, {"rope_corr_dims", 0,  8,  0},
     {"mrope_sections", 16, 16, 0}, {"mrope_sections", 0,  16, 0},
+    /* ggml/src/ggml-cuda/softmax.cu since 2025-07: heads, rows and columns first (72 bytes), then strides and four floats */
+    {"soft_max_params", 128, 128, 0}, {"soft_max_params", 0, 72, 0},
     /* ggml/include/ggml.h: plain enums */
     {"ggml_type", 0, 4, 0}, {"ggml_prec", 0, 4, 0}, {"ggml_op", 0, 4, 0}, {"ggml_op_pool", 0, 4, 0},
     {"ggml_sort_order", 0, 4, 0}, {"ggml_glu_op", 0, 4, 0},

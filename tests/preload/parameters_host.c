@@ -36,7 +36,7 @@ void cudaFakeError(int error);
 unsigned cudaFakeAsked(void);
 int cudaPeekAtLastError(void);
 
-enum { PARAMETERS = 40, BYTES = 64, KERNELS = 9 };
+enum { PARAMETERS = 40, BYTES = 128, KERNELS = 10 };
 
 /* KEPT: a word for each parameter: p, or the bytes that are kept by the name alone, and where the driver tells sizes behind a
  * slash; then a colon and the mask of addresses in it. NULL: no values. */
@@ -59,12 +59,13 @@ static const struct kernel kernels[KERNELS] = {
     {"plain_c_kernel", NULL, {0}},
     {"_Z5emptyv", NULL, {0}},
     {"_Z7doublesI6__halfJdiEEvPKT_DpT0_", "p 8 4", {8, 8, 4}},
+    {"_Z12soft_max_f32ILb1ELi0ELi0E6__halfEvPKfPKT2_S2_Pf15soft_max_params", "p p p p 72/128", {8, 8, 8, 8, 128}},
 };
 
 /* clang-format off */
 #define STUB(number) static void stub_##number(void) { }
-STUB(0) STUB(1) STUB(2) STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8)
-static void (*const stubs[KERNELS])(void) = {stub_0, stub_1, stub_2, stub_3, stub_4, stub_5, stub_6, stub_7, stub_8};
+STUB(0) STUB(1) STUB(2) STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8) STUB(9)
+static void (*const stubs[KERNELS])(void) = {stub_0, stub_1, stub_2, stub_3, stub_4, stub_5, stub_6, stub_7, stub_8, stub_9};
 /* clang-format on */
 
 static int sizes_are_told, quiet;
