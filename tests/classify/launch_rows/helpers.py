@@ -136,3 +136,30 @@ def others(out, g):
         out.add(g, "k_set_rows", "_Z10k_set_rowsIfl6__halfEvPKT_PKT0_PT1_llllllllllllll5uint3S9_S9_S9_S9_", (up(total, 256), 1, 1),
                 (256, 1, 1), [SET] * 3 + [total, rows, 1, 1, 1, width, total, total, 1, rows, rows, width, 65536, 65536,
                                           fastdiv(width), fastdiv(rows), fastdiv(1), fastdiv(1), fastdiv(1)], **OTHER)
+
+
+def copies(out, g):
+    """ggml_cuda_cpy(): a tensor of ne00 x ne01 x ne02 becomes one of other strides, type or both"""
+    if g == "V3":
+        return  # its list is not known
+    ne = [96, 20, 3]
+    total, integer = 96 * 20 * 3, "l" if g in ("V4", "V5") else "i"
+    behind = [SET, -1] if g == "V2" else []
+    values = [SET, SET, total] + ne + [4, 384, 7680, 23040, 96 * 20, 3, 1, 2, 3840, 11520, 11520] + behind
+    tail = integer * 15 + ("PPci" if g == "V2" else "")
+    scalar = "10cpy_scalar" if integer == "l" else "11cpy_f32_f16"
+    name = "_Z%sIXadL_Z13cpy_1_f32_f16PKcPcEEEvS1_S2_%s" % (scalar, tail.replace("PPc", "PS2_"))
+    out.add(g, scalar[2:], name, (up(total, 64), 1, 1), (64, 1, 1), values, **OTHER)
+    block = 64 if g == "V5" else 1
+    quantised = "_Z9cpy_f32_qIXadL_Z17cpy_blck_f32_q4_0PKcPcEELi32EEvS1_S2_" + tail.replace("PPc", "PS2_")
+    out.add(g, "cpy_f32_q", quantised, (up(total // 32, block), 1, 1), (block, 1, 1), values, **OTHER)
+    if g != "V1":
+        read = "_Z9cpy_q_f32IXadL_Z17cpy_blck_q8_0_f32PKcPcEELi32EEvS1_S2_" + tail.replace("PPc", "PS2_")
+        out.add(g, "cpy_q_f32", read, (up(total // 32, 64) if block == 64 else total, 1, 1), (block, 1, 1), values, **OTHER)
+    if integer == "l":
+        out.add(g, "cpy_scalar_transpose", "_Z20cpy_scalar_transposeIfEvPKcPclllllllllllllll", (up(20, 32), up(96, 32), up(3, 8)),
+                (32, 8, 1), values, **OTHER)
+        out.add(g, "cpy_scalar_contiguous", "_Z21cpy_scalar_contiguousIf6__halfEvPKcPcl", (up(total, 64), 1, 1), (64, 1, 1),
+                [SET, SET, total], **OTHER)
+        name = "_Z9fwht_cudaILi64EfEvPKT0_Pflf" if g == "V5" else "_Z9fwht_cudaILi64EEvPKfPflf"
+        out.add(g, "fwht_cuda", name, (up(18, 4), 1, 1), (32, 4, 1), [SET, SET, 18, real(0.125)], **OTHER)

@@ -169,6 +169,7 @@ def everything():
         helpers.quantize(out, g, 512, 7, channels=4)
         helpers.conversions(out, g)
         helpers.others(out, g)
+        helpers.copies(out, g)
     between(out)
     for g in ("V4", "V5"):
         helpers.experts(out, g, 2048, 40, 128, 8)
