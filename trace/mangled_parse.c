@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recursive descent over the ABI's grammar. Every call either moves on in the name or fails, and the tree and the depth are
- * bounded, so that time is linear in the name. Expressions are stepped over, except addresses of functions, literals and
- * packs. */
+/* Recursive descent over the ABI's grammar. Every call moves on in the name, makes a node or fails; where a form is tried first
+ * and given up, its nodes still count, so that time is bounded whatever the name is. Expressions are stepped over, except
+ * addresses of functions, literals and packs. */
 #include "trace/mangled_tree.h"
 
 #include <string.h>
+
+enum { NODES_MADE_MOST = 4 * MANGLED_NODES_MOST };
 
 struct parser {
     struct mangled_tree *tree;
     const char *p, *end;
     unsigned depth;
+    unsigned made;      /* nodes, those given up again included */
     unsigned in_lambda; /* parameters there are "auto" */
     uint8_t qualifiers; /* of the nested name read last */
     unsigned substitution_count;
@@ -113,7 +116,7 @@ static bool is_digit(char c)
 static uint16_t new_node(struct parser *parser, enum mangled_kind kind, uint16_t left, uint16_t right)
 {
     struct mangled_tree *tree = parser->tree;
-    if (tree->node_count + 1 >= MANGLED_NODES_MOST)
+    if (tree->node_count + 1 >= MANGLED_NODES_MOST || ++parser->made > NODES_MADE_MOST)
         return 0;
     tree->node[++tree->node_count] = (struct mangled_node){.kind = (uint8_t)kind, .left = left, .right = right};
     return tree->node_count;
@@ -883,7 +886,7 @@ bool mangled_parse(const char *name, struct mangled_tree *tree)
     parser.tree = tree;
     parser.p = name + 2;
     parser.end = name + bytes;
-    parser.depth = parser.in_lambda = parser.substitution_count = 0;
+    parser.depth = parser.made = parser.in_lambda = parser.substitution_count = 0;
     parser.qualifiers = 0;
     tree->name = name;
     tree->node_count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A declarator stands on both sides of a name ("void (*)(int)"), so each type is spelled in a left and a right half. Types
- * are shared in the tree and packs expand, so what is spelled can be far larger than the tree: the room for it and the steps
- * taken are bounded. */
+ * are shared in the tree and packs expand, so what is spelled can be far larger than the tree, and a template parameter may
+ * stand in the argument that it stands for, so that it never ends: the room for it and the steps taken are bounded. */
 #include "trace/mangled_tree.h"
 
 #include <string.h>
@@ -316,30 +316,37 @@ static void print_parameter(struct printer *printer, const struct mangled_node *
 
 /* ---- types ---- */
 
-static bool is_qualified_already(const struct printer *printer, uint16_t inside, uint8_t qualifier)
+static bool take_step(struct printer *printer)
+{
+    if (++printer->steps > STEPS_MOST)
+        printer->failed = true;
+    return !printer->failed;
+}
+
+static bool is_qualified_already(struct printer *printer, uint16_t inside, uint8_t qualifier)
 {
     inside = mangled_resolved(printer->tree, inside, printer->scope);
-    for (; node_of(printer, inside)->kind == MANGLED_QUALIFIER;
+    for (; node_of(printer, inside)->kind == MANGLED_QUALIFIER && take_step(printer);
          inside = mangled_resolved(printer->tree, node_of(printer, inside)->left, printer->scope))
         if (node_of(printer, inside)->flags == qualifier)
             return true;
     return false;
 }
 
-static bool is_declarator(const struct printer *printer, uint16_t node)
+static bool is_declarator(struct printer *printer, uint16_t node)
 {
     node = mangled_resolved(printer->tree, node, printer->scope);
-    while (node_of(printer, node)->kind == MANGLED_QUALIFIER)
+    while (node_of(printer, node)->kind == MANGLED_QUALIFIER && take_step(printer))
         node = mangled_resolved(printer->tree, node_of(printer, node)->left, printer->scope);
     return node_of(printer, node)->kind == MANGLED_FUNCTION || node_of(printer, node)->kind == MANGLED_ARRAY;
 }
 
 /* A reference to a reference is one. *INSIDE: to what; returns whether it is && */
-static bool collapse_reference(const struct printer *printer, const struct mangled_node *node, uint16_t *inside)
+static bool collapse_reference(struct printer *printer, const struct mangled_node *node, uint16_t *inside)
 {
     bool rvalue = node->flags;
     *inside = mangled_resolved(printer->tree, node->left, printer->scope);
-    while (node_of(printer, *inside)->kind == MANGLED_REFERENCE) {
+    while (node_of(printer, *inside)->kind == MANGLED_REFERENCE && take_step(printer)) {
         rvalue = rvalue && node_of(printer, *inside)->flags;
         *inside = mangled_resolved(printer->tree, node_of(printer, *inside)->left, printer->scope);
     }
@@ -411,9 +418,9 @@ static void close_declarator(struct printer *printer, uint16_t inside)
 
 static bool enter(struct printer *printer)
 {
-    if (++printer->steps > STEPS_MOST || printer->depth >= PRINT_DEPTH_MOST)
+    if (printer->depth >= PRINT_DEPTH_MOST)
         printer->failed = true;
-    return !printer->failed;
+    return take_step(printer);
 }
 
 static void print_right(struct printer *printer, uint16_t number)

@@ -138,6 +138,25 @@ static void too_much_is_refused(void **state)
     assert_false(kernel_signature_parse(name, &signature));
 }
 
+/* A template parameter that stands in its own argument would be spelled for ever, and each "sr" may be read in two ways, of
+ * which the second is tried when the first fails: 2 to the 50th here. Both end. */
+static void what_never_ends_is_given_up(void **state)
+{
+    (void)state;
+    static const char *const never[] = {"_Z1fIKT_EvPT_", "_Z1fIVT_EvPKT_", "_Z1fIRT_EvT_",
+                                        "_Z1fIOT_EvRT_", "_Z1fIPT_EvT_",   "_Z1fIJKT_EEvDpPT_"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+        assert_true(kernel_signature_parse(never[i], &signature));
+        assert_string_equal(signature.base, "f");
+        assert_int_equal(signature.parameter_count, 1);
+        assert_string_equal(signature.parameter[0], "?");
+    }
+    char name[400] = "_Z1fI";
+    for (int i = 0; i < 50; i++)
+        strcat(name, "Xsr1aI");
+    assert_false(kernel_signature_parse(name, &signature));
+}
+
 /* A type that doubles with each parameter: the text has no room for the last ones, and what follows is still told. */
 static void a_type_too_long_to_spell_is_a_question_mark(void **state)
 {
@@ -271,9 +290,13 @@ static int spell_stdin(void)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_taken_apart),        cmocka_unit_test(others_are_refused),
-        cmocka_unit_test(too_much_is_refused),          cmocka_unit_test(a_type_too_long_to_spell_is_a_question_mark),
-        cmocka_unit_test(are_spelled_as_binutils_does), cmocka_unit_test(parameters_are_those_that_binutils_spells),
+        cmocka_unit_test(names_are_taken_apart),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(what_never_ends_is_given_up),
+        cmocka_unit_test(a_type_too_long_to_spell_is_a_question_mark),
+        cmocka_unit_test(are_spelled_as_binutils_does),
+        cmocka_unit_test(parameters_are_those_that_binutils_spells),
         cmocka_unit_test(broken_names_do_no_harm),
     };
     if (argc == 2 && !strcmp(argv[1], "--spell"))
