@@ -112,10 +112,11 @@ static void name_events(const struct kernel_timing_context *context, const struc
 
 /* ---- launches whose kernel has a plan ---- */
 
-/* A plan is that of one name. Sums of multiples will do: the folds that follow spread them. */
+/* A plan is that of one name. Sums of multiples will do: the folds that follow spread them. HASH holds the address of the host
+ * stub as it is, so the plan's must be multiplied: both lie in rows, and stubs go down as plans go up. */
 static inline uint64_t seed_of(const struct launch_shape *shape, const struct parameter_plan *plan, uint64_t hash)
 {
-    return hash + shape->entry_shared * 0x3c6ef35fu + (uint64_t)(uintptr_t)plan;
+    return hash + (shape->entry_shared + (uint64_t)(uintptr_t)plan) * 0x3c6ef35fu;
 }
 
 static inline struct values_memo *memo_of(struct trace_thread *thread, uint64_t hash)

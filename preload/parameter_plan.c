@@ -14,6 +14,7 @@
 #include "preload/real_symbol.h"
 #include "trace/kernel_signature.h"
 #include "trace/launch_values.h"
+#include "trace/mangled_tree.h"
 
 /* ---- what is known of types and of kernels ---- */
 
@@ -182,8 +183,9 @@ static bool plan_signature(const struct kernel_signature *signature, const uint1
     return true;
 }
 
-/* Of 7 KiB: no host's stack has to hold it. Whoever finds it taken comes again with the next launch. */
+/* Of 22 KiB: no host's stack has to hold it. Whoever finds it taken comes again with the next launch. */
 static struct kernel_signature signature_memory;
+static struct mangled_tree tree_memory;
 static _Atomic uint64_t signature_taken; /* by a thread of this incarnation, see now(); 0: free */
 
 static uint64_t now(void)
@@ -205,7 +207,8 @@ static void leave_memory(void)
 
 bool parameter_plan_make(const char *name, const uint16_t *sizes, struct parameter_plan *plan)
 {
-    return kernel_signature_parse(name, &signature_memory) && plan_signature(&signature_memory, sizes, plan);
+    return kernel_signature_parse_in(name, &signature_memory, &tree_memory) &&
+           plan_signature(&signature_memory, sizes, plan);
 }
 
 /* ---- what the driver knows: since CUDA 12.4 ---- */
@@ -213,18 +216,26 @@ bool parameter_plan_make(const char *name, const uint16_t *sizes, struct paramet
 typedef int symbol_getter(void **function, const void *symbol);
 typedef int size_getter(void *function, size_t index, size_t *offset, size_t *bytes);
 
-static bool ask_each(size_getter *get, void *function, unsigned count, uint16_t *sizes)
+enum answer {
+    ANSWER_NONE, /* nobody knows */
+    ANSWER_SIZES,
+    ANSWER_FEWER, /* the kernel has fewer parameters than its name tells, so it isn't its name */
+};
+enum { NO_SUCH_PARAMETER = 1 }; /* CUDA_ERROR_INVALID_VALUE, cudaErrorInvalidValue */
+
+static enum answer ask_each(size_getter *get, void *function, unsigned count, uint16_t *sizes)
 {
     for (unsigned i = 0; i < count; i++) {
         size_t offset = 0, bytes = 0;
-        if (get(function, i, &offset, &bytes) != 0 || !bytes || bytes > UINT16_MAX)
-            return false;
+        int status = get(function, i, &offset, &bytes);
+        if (status != 0 || !bytes || bytes > UINT16_MAX)
+            return status == NO_SUCH_PARAMETER ? ANSWER_FEWER : ANSWER_NONE;
         sizes[i] = (uint16_t)bytes;
     }
-    return true;
+    return ANSWER_SIZES;
 }
 
-static bool ask_library(const void *stub, const void *real, unsigned count, uint16_t *sizes)
+static enum answer ask_library(const void *stub, const void *real, unsigned count, uint16_t *sizes)
 {
     const struct cuda_driver *driver = cuda_driver_mapped();
     symbol_getter *function_of = real_symbol_ask(ASKED_cudaGetFuncBySymbol, real);
@@ -232,21 +243,21 @@ static bool ask_library(const void *stub, const void *real, unsigned count, uint
     void *function = NULL;
     if (driver && driver->cuFuncGetParamInfo && function_of && function_of(&function, stub) == 0 && function)
         return ask_each(driver->cuFuncGetParamInfo, function, count, sizes);
-    return runtime && ask_each(runtime, (void *)(uintptr_t)stub, count, sizes);
+    return runtime ? ask_each(runtime, (void *)(uintptr_t)stub, count, sizes) : ANSWER_NONE;
 }
 
 /* The runtime keeps its last error for the program, so it is asked only while there is none, and what a question that
  * failed left is taken away. The kernel has just been launched, in this context, so nothing is loaded for it. */
-static bool ask_sizes(const void *stub, const void *real, unsigned count, uint16_t *sizes)
+static enum answer ask_sizes(const void *stub, const void *real, unsigned count, uint16_t *sizes)
 {
     int (*peek)(void) = real_symbol_ask(ASKED_cudaPeekAtLastError, real);
     int (*take)(void) = real_symbol_ask(ASKED_cudaGetLastError, real);
     if (!peek || !take || peek() != 0)
-        return false;
-    bool told = ask_library(stub, real, count, sizes);
+        return ANSWER_NONE;
+    enum answer answer = ask_library(stub, real, count, sizes);
     if (peek() != 0)
         take();
-    return told;
+    return answer;
 }
 
 /* ---- the plans of this process ---- */
@@ -290,12 +301,13 @@ static const struct parameter_plan *make(const struct kernel_names_kernel *kerne
     static struct parameter_plan made; /* as the signature's memory */
     uint16_t sizes[TRACE_PARAMETERS_MOST];
     const void *real = real_symbol_known(entry);
-    if (!kernel_signature_parse(kernel->name, &signature_memory) || is_unread(signature_memory.base) ||
+    if (!kernel_signature_parse_in(kernel->name, &signature_memory, &tree_memory) || is_unread(signature_memory.base) ||
         signature_memory.parameter_count > TRACE_PARAMETERS_MOST)
         return NULL;
-    bool told = real && kernel->stub && signature_memory.parameter_count &&
-                ask_sizes(kernel->stub, real, signature_memory.parameter_count, sizes);
-    if (!plan_signature(&signature_memory, told ? sizes : NULL, &made))
+    enum answer answer = ANSWER_NONE;
+    if (real && kernel->stub && signature_memory.parameter_count)
+        answer = ask_sizes(kernel->stub, real, signature_memory.parameter_count, sizes);
+    if (answer == ANSWER_FEWER || !plan_signature(&signature_memory, answer == ANSWER_SIZES ? sizes : NULL, &made))
         return NULL;
     made.name_id = trace_hash(kernel->name, (uint32_t)strlen(kernel->name));
     return keep(&made);

@@ -147,21 +147,26 @@ static bool add_parameters(struct filler *filler, uint16_t list)
     return true;
 }
 
-bool kernel_signature_parse(const char *name, struct kernel_signature *signature)
+bool kernel_signature_parse_in(const char *name, struct kernel_signature *signature, struct mangled_tree *tree)
 {
-    struct mangled_tree tree;
     uint16_t arguments, own;
     signature->argument_count = signature->parameter_count = 0;
     signature->base = NULL;
-    if (!mangled_parse(name, &tree))
+    if (!mangled_parse(name, tree))
         return false;
-    const struct mangled_node *root = &tree.node[tree.root];
-    own = mangled_own_name(&tree, root->left, &arguments);
-    struct filler filler = {&tree,
+    const struct mangled_node *root = &tree->node[tree->root];
+    own = mangled_own_name(tree, root->left, &arguments);
+    struct filler filler = {tree,
                             signature,
                             0,
                             1 + KERNEL_SIGNATURE_ARGUMENTS_MOST + KERNEL_SIGNATURE_PARAMETERS_MOST,
                             {arguments, MANGLED_NO_ELEMENT}};
     signature->base = spell(&filler, own, filler.scope);
-    return add_arguments(&filler, arguments, 0) && add_parameters(&filler, tree.node[root->right].right);
+    return add_arguments(&filler, arguments, 0) && add_parameters(&filler, tree->node[root->right].right);
+}
+
+bool kernel_signature_parse(const char *name, struct kernel_signature *signature)
+{
+    struct mangled_tree tree;
+    return kernel_signature_parse_in(name, signature, &tree);
 }

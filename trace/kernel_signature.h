@@ -36,4 +36,8 @@ struct kernel_signature {
 /* False: NAME is not mangled, cut off, or holds what is not understood. SIGNATURE's texts lie in itself: it must not be moved. */
 bool kernel_signature_parse(const char *name, struct kernel_signature *signature);
 
+/* The same for who has little stack: TREE (trace/mangled_tree.h) is the 15 KiB of memory that it works in. */
+struct mangled_tree;
+bool kernel_signature_parse_in(const char *name, struct kernel_signature *signature, struct mangled_tree *tree);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { KERNELS = 16, FAKE_INVALID_VALUE = 1 };
+enum { KERNELS = 128, FAKE_INVALID_VALUE = 1, FAKE_INVALID_DEVICE_FUNCTION = 98 };
 
 static struct {
     const void *stub;
@@ -41,15 +41,18 @@ unsigned cudaFakeAsked(void)
 
 int cudaFuncGetParamInfo(const void *stub, size_t index, size_t *offset, size_t *bytes)
 {
+    int status = FAKE_INVALID_DEVICE_FUNCTION;
     asked++;
     for (unsigned i = 0; i < kernel_count; i++)
-        if (kernels[i].stub == stub && index < kernels[i].count) {
+        if (kernels[i].stub == stub) {
+            status = index < kernels[i].count ? 0 : FAKE_INVALID_VALUE;
             *offset = 0;
-            *bytes = kernels[i].sizes[index];
-            return 0;
+            *bytes = status ? 0 : kernels[i].sizes[index];
+            break;
         }
-    last_error = FAKE_INVALID_VALUE;
-    return FAKE_INVALID_VALUE;
+    if (status)
+        last_error = status;
+    return status;
 }
 
 int cudaPeekAtLastError(void)

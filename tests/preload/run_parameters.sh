@@ -21,6 +21,25 @@ each | repeat | missing)
         python3 "$compare" "$folder/expected" "$folder/recorded"
     done
     ;;
+alike | lies | edges) # nothing is taken for what it is not, and nothing read that is not there
+    for sizes in "" 1; do
+        rm -rf "$folder/trace" && mkdir "$folder/trace"
+        (if [ -n "$sizes" ]; then export SIZES=1; fi; shimmed "$host" "$case" >"$folder/expected") || fail "exit status $?"
+        recorded
+        if [ "$case" != edges ]; then
+            python3 "$compare" "$folder/expected" "$folder/recorded"
+        else
+            [ "$(count launch)" -eq "$(wc -l <"$folder/expected")" ] || fail "$(count launch) launches recorded"
+            values=$(grep '"record":"launch"' "$folder/recorded" | grep -c '"values":"')
+            [ "$values" -ge 50 ] || fail "$values launches with values"
+        fi
+    done
+    ;;
+stack) # plans take little of the host's
+    shimmed "$host" stack || fail "exit status $?"
+    recorded
+    [ "$(count plan)" -eq 1 ] || fail "$(count plan) plans of a kernel"
+    ;;
 error) # the program's own error stays, and is not mixed up with ours
     SIZES=1 shimmed "$host" error >"$folder/expected" || fail "exit status $?"
     recorded
