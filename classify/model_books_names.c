@@ -95,7 +95,17 @@ static bool step_on(struct walk *walk, size_t op, uint64_t *names)
     return false;
 }
 
-/* From the matrix FIRST on, which begins a layer: those before it may be on the CPU. */
+static bool is_whole_layer(const struct walk *walk, size_t first)
+{
+    const struct gguf_model *model = &walk->books->model;
+    for (size_t i = first; i < model->count && model->matrices[i].layer == model->matrices[first].layer; i++)
+        if (!walk->taken[i])
+            return false;
+    return true;
+}
+
+/* From the matrix FIRST on, which begins a layer: those before it may be on the CPU. A few products fit wherever their shapes
+ * do, so a layer has to be whole: weights that are copied to one place, one after the other, make steps of fewer. */
 static bool walk_from(struct walk *walk, const struct product_order *order, size_t first)
 {
     memset(walk->taken, 0, walk->books->model.count * sizeof *walk->taken);
@@ -103,7 +113,7 @@ static bool walk_from(struct walk *walk, const struct product_order *order, size
     for (size_t i = 0; i < order->count; i++)
         if (!step_on(walk, order->operators[i], &walk->names[i]))
             return false;
-    return true;
+    return is_whole_layer(walk, first);
 }
 
 static bool walk_order(struct walk *walk, const struct product_order *order)

@@ -170,6 +170,14 @@ class Books(harness.Case):
         self.assertEqual(decode["measured_bytes"][0], 2 * layer + head)  # output is one of the three
         self.assertEqual(report["model_books"]["layers_seen"], 2)
 
+    def test_weights_copied_for_a_prompt(self):
+        """All layers on the CPU: a long prompt's weights are copied to the GPU one after the other, so that no step is told
+        apart by their addresses, and neither by order are matrices of one shape."""
+        report = self.closed(harness.model("q4_K", vocabulary=1000), "--prompt", "301", "--generate", "2", "--gpu-layers", "0")
+        self.assertEqual({(op["n"], op["k"]): op["model_weights"] for op in report["operators"] if op["model_weights"]},
+                         {(512, 512): ["attn_q", "attn_output"], (256, 512): ["attn_k", "attn_v"],
+                          (FEED_FORWARD, EMBEDDING): ["ffn_gate", "ffn_up"], (EMBEDDING, FEED_FORWARD): ["ffn_down"]})
+
     def test_slots(self):
         """Four sequences at once: each step reads the weights once for four tokens."""
         model = harness.model("q4_K")
