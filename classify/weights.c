@@ -50,10 +50,11 @@ static enum gemm_side side_of(enum gemm_dimension dimension)
 
 /* ---- which operators ---- */
 
-/* Which experts another row would go to is not known, so nothing here is about those. */
+/* Which experts another row would go to is not known, so nothing here is about those. What launches multiply by heads is a
+ * KV cache, if attention isn't one kernel, far more often than a weight. */
 static bool is_product(const struct operator_row *op)
 {
-    return op->of_call || (launch_of_operator_is_read(op) && !op->launch->experts);
+    return op->of_call || (launch_of_operator_is_read(op) && !op->launch->experts && op->launch->batch == 1);
 }
 
 static bool has_weight(const struct operator_row *op)

@@ -235,6 +235,23 @@ static void test_own_time_bounds(void **state)
     weights_free(&session);
 }
 
+/* A launch by heads reads a KV cache, one by one a weight. */
+static void test_launches_by_heads(void **state)
+{
+    (void)state;
+    struct launch_decode decode = {.reading = LAUNCH_READ, .kind = LAUNCH_MATMUL, .weights = 1, .batch = 1};
+    for (int heads = 1; heads <= 4; heads += 3) {
+        struct operator_row operators[] = {product(10, 1000, 1000, heads, 5, 3000, 100)};
+        operators[0].of_call = false;
+        operators[0].launch = &decode;
+        decode.batch = heads;
+        struct session session = session_of(operators, 1);
+        weights_find(&session);
+        assert_int_equal(session.weight_count, heads == 1);
+        weights_free(&session);
+    }
+}
+
 /* No more than the device was busy. */
 static void test_busy_time_bounds(void **state)
 {
@@ -397,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_not_known),
         cmocka_unit_test(test_persistent),
         cmocka_unit_test(test_own_time_bounds),
+        cmocka_unit_test(test_launches_by_heads),
         cmocka_unit_test(test_busy_time_bounds),
         cmocka_unit_test(test_fill),
         cmocka_unit_test(test_siblings),
