@@ -3,6 +3,7 @@
 #include "classify/gpu_specs.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "classify/gpu_spec_rows.h"
@@ -124,17 +125,38 @@ const struct gpu_spec *gpu_spec_find(uint32_t pci_device_id, const char *driver_
 
 /* ---- paths and ridges ---- */
 
+/* "7.5" is 75; 0: not known, or not NVIDIA's. */
+static int capability_of(const struct gpu_spec *spec)
+{
+    int major, minor;
+    if (!spec->compute_capability || sscanf(spec->compute_capability, "%d.%d", &major, &minor) != 2)
+        return 0;
+    return 10 * major + minor;
+}
+
+static bool has_peak(const struct gpu_spec *spec, enum gpu_path path)
+{
+    return spec->flops_per_second[path] > 0;
+}
+
+enum gpu_path gpu_spec_kernel_path(const struct gpu_spec *spec, enum gpu_path wanted)
+{
+    if (!spec || (wanted != GPU_PATH_INT8 && wanted != GPU_PATH_INT8_DP4A) || has_peak(spec, wanted))
+        return wanted;
+    const int capability = capability_of(spec);
+    if (has_peak(spec, GPU_PATH_INT8_DP4A) || capability == 61 || (capability >= 70 && capability < 75))
+        return GPU_PATH_INT8_DP4A;
+    return capability && capability < 70 ? GPU_PATH_UNKNOWN : wanted;
+}
+
 enum gpu_path gpu_spec_product_path(const struct gpu_spec *spec, enum gpu_path wanted)
 {
     if (!spec)
         return wanted;
-    if (wanted == GPU_PATH_FP64 && spec->flops_per_second[GPU_PATH_FP64_TENSOR] > 0)
+    if (wanted == GPU_PATH_FP64 && has_peak(spec, GPU_PATH_FP64_TENSOR))
         return GPU_PATH_FP64_TENSOR;
-    if (wanted == GPU_PATH_INT8 && !(spec->flops_per_second[GPU_PATH_INT8] > 0) &&
-        spec->flops_per_second[GPU_PATH_INT8_DP4A] > 0)
-        return GPU_PATH_INT8_DP4A;
     bool before_tf32 = spec->compute_capability && spec->compute_capability[0] == '7';
-    return wanted == GPU_PATH_TF32 && before_tf32 ? GPU_PATH_FP32 : wanted;
+    return wanted == GPU_PATH_TF32 && before_tf32 ? GPU_PATH_FP32 : gpu_spec_kernel_path(spec, wanted);
 }
 
 double gpu_spec_ridge(const struct gpu_spec *spec, enum gpu_path path)

@@ -105,9 +105,13 @@ const struct gpu_spec *gpu_spec_by_driver_name(const char *driver_name);
 
 /* What a library's matrix product runs on, on this GPU, where its types ask for WANTED: double precision on tensor cores
  * where there are such (cuBLAS documentation and NVIDIA A100 white paper: DGEMM uses DMMA), TF32 on plain FMA units where
- * the architecture is older than it (cuBLAS documentation: from compute capability 8.0 on), int8 on dot products of four
- * where the row has a peak of those and none of tensor cores. SPEC may be NULL. */
+ * the architecture is older than it (cuBLAS documentation: from compute capability 8.0 on), int8 as
+ * gpu_spec_kernel_path() has it. SPEC may be NULL. */
 enum gpu_path gpu_spec_product_path(const struct gpu_spec *spec, enum gpu_path wanted);
+/* The same of a kernel that is built for all GPUs and takes the best unit that its GPU has: int8 is multiplied by dp4a where there
+ * are no int8 tensor cores, which came with compute capability 7.5, and unknown where there is no dp4a either: before 6.1,
+ * and 6.2 (PTX ISA: mma with .s8, dp4a). A row with a peak of one of the two, and be it the user's, has that unit. */
+enum gpu_path gpu_spec_kernel_path(const struct gpu_spec *spec, enum gpu_path wanted);
 
 /* FLOP/byte at which PATH turns compute-bound; NAN where the row does not say. */
 double gpu_spec_ridge(const struct gpu_spec *spec, enum gpu_path path);

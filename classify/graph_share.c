@@ -127,9 +127,7 @@ static double roof_ns(const struct session *session, const struct operator_row *
     if (!operator_row_has_work(op) || op->device < 0)
         return NAN;
     const struct device_roofs *roofs = &session->devices[op->device].roofs;
-    const enum gpu_path path =
-        op->of_call && op->kind != OPERATOR_GEMV ? gpu_spec_product_path(roofs->spec, op->work.path) : op->work.path;
-    return roof_time_ns(session, op->device, path, op->work.flops, op->work.bytes);
+    return roof_time_ns(session, op->device, operator_row_path(op, roofs->spec), op->work.flops, op->work.bytes);
 }
 
 /* PART of the graph's time, as uncertain as that. */

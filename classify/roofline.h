@@ -23,7 +23,8 @@ double device_roofs_flops_per_second(const struct device_roofs *roofs, enum gpu_
 double device_roofs_bytes_per_second(const struct device_roofs *roofs);                     /* NAN: none */
 /* What PATH reaches at the least: its peak; of dp4a, whose rate NVIDIA does not publish since Volta, the fp32 peak. An instruction
  * does 8 operations where an FMA does 2, on units whose plain integer multiply-add has at least half of FMA's rate (CUDA C++
- * Programming Guide, throughput of native arithmetic instructions, 7.0 to 9.0: 64 results a clock of 64 or 128). NAN: unknown. */
+ * Programming Guide, throughput of native arithmetic instructions, 7.0 to 9.0: 64 results a clock of 64 or 128); on 6.1 it is 4
+ * times the fp32 peak (NVIDIA P40 data sheet: 47 TOPS, 12 TFLOP/s). NAN: unknown. */
 double device_roofs_least_flops_per_second(const struct device_roofs *roofs, enum gpu_path path);
 /* Time at the roof, in seconds, with parts of the peak and of the bandwidth. Where only the least of a peak is known: that of the
  * bytes if it is longer than the FLOPs take at the most, else NAN. */

@@ -114,11 +114,20 @@ uint64_t operator_row_covered(const struct operator_row *op)
     return operator_row_has_work(op) ? op->executions : op->kernels;
 }
 
+enum gpu_path operator_row_path(const struct operator_row *op, const struct gpu_spec *spec)
+{
+    if (!op->of_call)
+        return gpu_spec_kernel_path(spec, op->work.path);
+    return op->kind == OPERATOR_GEMV ? op->work.path : gpu_spec_product_path(spec, op->work.path);
+}
+
 /* The figures of all executions, and in *INPUT of those that the row's time covers. */
 static void take_work(struct operator_row *op, const struct session_device *device, struct roofline_input *input)
 {
-    if (op->of_call && device && op->kind != OPERATOR_GEMV)
-        op->work.path = gpu_spec_product_path(device->roofs.spec, op->work.path);
+    if (device)
+        op->work.path = operator_row_path(op, device->roofs.spec);
+    if (op->launch)
+        op->launch->path = op->work.path;
     if (op->of_call && op->kernels &&
         !op->executions) /* a record without a call id: take the calls as they were counted */
         op->executions = op->calls;

@@ -278,6 +278,8 @@ struct session *session_open_with(const char *path, const struct session_options
 double session_device_l2_bytes(const struct session_device *device);
 /* What it computes is known: work, flops, bytes and roofline hold. A library call, or launches that were read. */
 bool operator_row_has_work(const struct operator_row *op);
+/* What its work runs on, on the GPU of SPEC, which may be NULL; work.path until the rows are classified. */
+enum gpu_path operator_row_path(const struct operator_row *op, const struct gpu_spec *spec);
 /* Executions that TIME_NS covers: of a kernel by name, kernels. */
 uint64_t operator_row_covered(const struct operator_row *op);
 /* All there were of a row, timed or not, replays of graphs counted. */

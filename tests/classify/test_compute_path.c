@@ -103,7 +103,7 @@ static void test_peak_is_that_of_path_and_gpu(void **state)
         {"a100-sxm-80", GPU_PATH_FP8_E4M3, GPU_PATH_FP8_E4M3, 0},
         {"radeon-pro-vii", GPU_PATH_INT8, GPU_PATH_INT8_DP4A, 52.2}, /* no int8 matrix units */
         {"t4", GPU_PATH_INT8, GPU_PATH_INT8, 130},
-        {"v100-sxm2-16", GPU_PATH_INT8, GPU_PATH_INT8, 0}, /* nobody's figure */
+        {"v100-sxm2-16", GPU_PATH_INT8, GPU_PATH_INT8_DP4A, 0}, /* nobody's figure */
         {"tpu-v5e", GPU_PATH_TF32, GPU_PATH_TF32, 0},
     };
     (void)state;
@@ -118,11 +118,50 @@ static void test_peak_is_that_of_path_and_gpu(void **state)
     assert_int_equal(gpu_spec_product_path(gpu_spec_by_key("h100-sxm"), GPU_PATH_UNKNOWN), GPU_PATH_UNKNOWN);
 }
 
+/* A kernel that has both: tensor cores from 7.5 on, dp4a on 6.1 and from 7.0 on. */
+static void test_a_kernel_takes_the_unit_its_gpu_has(void **state)
+{
+    static const struct {
+        const char *capability;
+        double int8, dp4a; /* peaks of the row */
+        enum gpu_path of_int8, of_dp4a;
+    } cases[] = {
+        {"5.2", 0, 0, GPU_PATH_UNKNOWN, GPU_PATH_UNKNOWN},
+        {"6.0", 0, 0, GPU_PATH_UNKNOWN, GPU_PATH_UNKNOWN},
+        {"6.1", 0, 0, GPU_PATH_INT8_DP4A, GPU_PATH_INT8_DP4A},
+        {"6.1", 0, 47e12, GPU_PATH_INT8_DP4A, GPU_PATH_INT8_DP4A},
+        {"6.2", 0, 0, GPU_PATH_UNKNOWN, GPU_PATH_UNKNOWN},
+        {"6.2", 0, 1e12, GPU_PATH_INT8_DP4A, GPU_PATH_INT8_DP4A}, /* who says so knows */
+        {"7.0", 0, 0, GPU_PATH_INT8_DP4A, GPU_PATH_INT8_DP4A},
+        {"7.0", 60e12, 0, GPU_PATH_INT8, GPU_PATH_INT8_DP4A},
+        {"7.2", 0, 0, GPU_PATH_INT8_DP4A, GPU_PATH_INT8_DP4A},
+        {"7.5", 0, 0, GPU_PATH_INT8, GPU_PATH_INT8_DP4A},
+        {"8.9", 660e12, 0, GPU_PATH_INT8, GPU_PATH_INT8_DP4A},
+        {"12.0", 0, 0, GPU_PATH_INT8, GPU_PATH_INT8_DP4A},
+        {NULL, 0, 0, GPU_PATH_INT8, GPU_PATH_INT8_DP4A},
+        {NULL, 0, 52e12, GPU_PATH_INT8_DP4A, GPU_PATH_INT8_DP4A},
+        {"gfx906", 0, 0, GPU_PATH_INT8, GPU_PATH_INT8_DP4A},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct gpu_spec spec = {
+            .compute_capability = cases[i].capability,
+            .flops_per_second = {[GPU_PATH_INT8] = cases[i].int8, [GPU_PATH_INT8_DP4A] = cases[i].dp4a},
+        };
+        assert_int_equal(gpu_spec_kernel_path(&spec, GPU_PATH_INT8), cases[i].of_int8);
+        assert_int_equal(gpu_spec_kernel_path(&spec, GPU_PATH_INT8_DP4A), cases[i].of_dp4a);
+        assert_int_equal(gpu_spec_kernel_path(&spec, GPU_PATH_TF32), GPU_PATH_TF32);
+        assert_int_equal(gpu_spec_kernel_path(&spec, GPU_PATH_UNKNOWN), GPU_PATH_UNKNOWN);
+    }
+    assert_int_equal(gpu_spec_kernel_path(NULL, GPU_PATH_INT8), GPU_PATH_INT8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_path_is_that_of_types_and_mode),
         cmocka_unit_test(test_peak_is_that_of_path_and_gpu),
+        cmocka_unit_test(test_a_kernel_takes_the_unit_its_gpu_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
