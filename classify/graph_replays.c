@@ -287,6 +287,17 @@ void graph_replays_add_kernel(struct graph_replays *replays, const struct trace_
 
 /* ---- after the last record ---- */
 
+/* Runs that were timed as a whole stand in the graph's slices, too; among a node's, `timed` is what was captured. */
+static void add_launches(struct time_slices *into, const struct time_slices *graph, uint64_t part, uint64_t whole)
+{
+    struct time_slices launches = {0};
+    time_slices_add_part(&launches, graph, part, whole);
+    for (uint32_t i = 0; i < launches.count; i++)
+        launches.slices[i] = (struct trace_slice){.all = launches.slices[i].all};
+    time_slices_add_all(into, &launches);
+    time_slices_free(&launches);
+}
+
 /* FROM is where what is left begins, where earlier records are gone. */
 static void count_live(struct graph_replays *replays, const struct graph_node *node, uint64_t from)
 {
@@ -297,8 +308,7 @@ static void count_live(struct graph_replays *replays, const struct graph_node *n
     const uint64_t executions = graph->launches - from;
     sum_add(&graph->node_launches, executions);
     if (node->leads)
-        time_slices_add_part(&graph_replays_count(replays, node->use)->slices, &graph->slices, executions,
-                             graph->launches);
+        add_launches(&graph_replays_count(replays, node->use)->slices, &graph->slices, executions, graph->launches);
 }
 
 void graph_replays_end(struct graph_replays *replays, bool rotated)

@@ -42,6 +42,18 @@ class Runs(harness.Case):
         self.assertGreater(in_graphs, 0.98 * len(replayed.ledger("kernel")))
         self.assertEqual({line["graph"] for line in launched.ledger("kernel")}, {0})
 
+    def test_ways_to_time(self):
+        """Whatever is timed, all executions are counted, as the ledger has them by name; helpers are in no row of their own."""
+        for timing in ("node", "graph", "events", "sampled", "off"):
+            with self.subTest(timing=timing):
+                session = self.run_model(harness.model("q4_K"), "--prompt", "40", "--generate", "40", options=["--timing", timing])
+                counted, ran = collections.Counter(), kernels_by_name(session)
+                for row in session.report["operators"]:
+                    if row["name"] in ran:
+                        counted[row["name"]] += row["executions_all"]
+                self.assertGreater(len(counted), 10)
+                self.assertEqual(counted, {name: ran[name] for name in counted})
+
     def check_devices(self, split):
         session = self.check(harness.model("q4_K", layers=4), "--prompt", "16", "--generate", "8", "--split", split,
                              sim_options=["devices=2"])
