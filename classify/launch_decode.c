@@ -375,6 +375,7 @@ void launch_decode(const char *name, const uint32_t grid[3], const uint32_t bloc
     struct kernel_signature signature;
     size_t count;
     forget(decode);
+    decode->bare = !parameters;
     if (!kernel_signature_parse(name, &signature)) {
         leave(decode, LAUNCH_NOT_IN_TABLE, "the name is not one that can be taken apart");
         return;

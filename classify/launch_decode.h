@@ -55,6 +55,7 @@ struct launch_decode {
     const struct launch_row *row; /* NULL: LAUNCH_NOT_IN_TABLE, LAUNCH_OTHER_REVISION */
     char kernel[64];              /* base name; "" if the name can't be taken apart */
     char problem[160];            /* why not LAUNCH_READ, in words: "unknown revision of mul_mat_q"; else "" */
+    bool bare;                    /* nothing of its parameters was kept */
     enum trace_provenance
         provenance;     /* of the two kinds with shapes: TRACE_PARAMS, TRACE_EXACT by template arguments and grid alone,
                      * TRACE_AT_MOST where only bounds are known; else TRACE_NONE */

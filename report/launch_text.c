@@ -81,6 +81,19 @@ static void print_readings(const struct session *session, FILE *out)
         fputc('\n', out);
 }
 
+/* For all of them there is one reason, and their rows say "(no parameters)". */
+static bool is_bare(const struct launch_group *group)
+{
+    return group->reading == LAUNCH_NO_VALUES && group->operators[0]->launch->bare;
+}
+
+static void print_bare(FILE *out)
+{
+    label_print(out, "");
+    fputs("of those without, nothing was kept: recorded with --parameters=off, or after a limit of cost gave them up\n",
+          out);
+}
+
 /* ": q4_K 60.0 %, q6_K 30.0 %": formats of their weights by their names' template arguments. */
 static void print_formats(const struct session *session, const struct launch_group *group, FILE *out)
 {
@@ -111,8 +124,12 @@ static void print_groups(const struct session *session, FILE *out)
 {
     struct launch_groups groups = launch_groups_of(session);
     char launches[FORMAT_BYTES];
+    size_t told = 0;
     for (size_t i = 0; i < groups.count; i++) {
         const struct launch_group *group = &groups.items[i];
+        if (is_bare(group))
+            continue;
+        told++;
         label_print(out, "");
         safe_text_print(out, group->problem, PROBLEM_WIDTH);
         if (group->launches_known)
@@ -125,7 +142,9 @@ static void print_groups(const struct session *session, FILE *out)
         print_formats(session, group, out);
         fputc('\n', out);
     }
-    if (groups.count) {
+    if (told < groups.count)
+        print_bare(out);
+    if (told) {
         label_print(out, "");
         fputs("(`rooftap kernels explain NAME` tells why; a table of your own adds a revision, classify/LAUNCHES.md)\n",
               out);

@@ -47,6 +47,16 @@ class Text(harness.Case):
         self.assertGreater(len(shown), 4)
         self.assertEqual(shown - rows, set(), "README.md shows other rows than this run has")
 
+    def test_without_parameters(self):
+        """One reason for all kernels, said once."""
+        session = self.run_model(harness.model("q4_K"), "--prompt", "40", "--generate", "8", device="rtx4090",
+                                 options=["--parameters=off"])
+        text = on_one_line(session.text)
+        self.assertRegex(text, r"launches of known kernels: [\d,]+ without their parameters \(100.0 % of kernel time\) of those "
+                               r"without, nothing was kept: recorded with --parameters=off")
+        self.assertNotIn("is not known, as", text)
+        self.assertIn("mul_mat_vec_q<q4_K, 1, false, true, false> (no parameters)", text)
+
     def test_nothing_offloaded(self):
         session = self.session()
         run = session.record([*harness.driver(), str(harness.model("q4_K").path), "--prompt", "8", "--generate", "2", "--gpu-layers", "0"],
