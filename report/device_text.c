@@ -33,6 +33,16 @@ static void print_other_roof(const char *what, double per_second, enum roof_orig
         fprintf(out, " (%s)", name);
 }
 
+/* Of paths of one type, those that are not what its name is taken for first. */
+static const char *unit_words(const struct gpu_path_info *path)
+{
+    if (!strcmp(path->unit, "dp4a"))
+        return " by dp4a";
+    if (!strcmp(path->unit, "fma") && (path->type == NUMBER_FP16 || path->type == NUMBER_BF16))
+        return " by FMA units";
+    return !strcmp(path->unit, "tensor") && path->type == NUMBER_FP64 ? " by tensor cores" : "";
+}
+
 /* The specification classifies; what was reached, and what the clock allowed, stand beside it. */
 static void print_roof(const struct session_device *device, enum gpu_path path, FILE *out)
 {
@@ -43,8 +53,7 @@ static void print_roof(const struct session_device *device, enum gpu_path path, 
     fprintf(out, "roof %s", number_type_name(gpu_paths[path].type));
     if (gpu_paths[path].accumulate != gpu_paths[path].type)
         fprintf(out, " (%s accumulate)", number_type_name(gpu_paths[path].accumulate));
-    if (!strcmp(gpu_paths[path].unit, "dp4a"))
-        fputs(" by dp4a", out);
+    fputs(unit_words(&gpu_paths[path]), out);
     double least = device_roofs_least_flops_per_second(&device->roofs, path);
     if (isnan(flops) && !isnan(least)) {
         fprintf(out, ": not published; at least %s TFLOP/s, so memory bounds what has less than %s FLOP/B\n",

@@ -57,6 +57,14 @@ class Text(harness.Case):
         self.assertNotIn("is not known, as", text)
         self.assertIn("mul_mat_vec_q<q4_K, 1, false, true, false> (no parameters)", text)
 
+    def test_roofs_of_one_type(self):
+        """Without flash attention, fp16 is multiplied on tensor cores for the prompt, and on FMA units for a token."""
+        session = self.run_model(harness.model("q4_K"), "--prompt", "301", "--generate", "8", "--flash-attention", "off",
+                                 device="rtx4090")
+        roofs = re.findall(r"^ +roof ([^:\n]+):", session.text, re.M)
+        self.assertEqual(len(roofs), len(set(roofs)), roofs)
+        self.assertLessEqual({"fp16", "fp16 by FMA units"}, set(roofs))
+
     def test_nothing_offloaded(self):
         session = self.session()
         run = session.record([*harness.driver(), str(harness.model("q4_K").path), "--prompt", "8", "--generate", "2", "--gpu-layers", "0"],
