@@ -246,12 +246,20 @@ static enum answer ask_library(const void *stub, const void *real, unsigned coun
     return runtime ? ask_each(runtime, (void *)(uintptr_t)stub, count, sizes) : ANSWER_NONE;
 }
 
+/* The function that launches STUB, in its runtime. While libraries come and go, and where there are two runtimes, none is known
+ * for all: then it is the one that the stub's own library calls. */
+static const void *runtime_of(const void *stub, unsigned entry)
+{
+    const void *real = real_symbol_known(entry);
+    return real ? real : real_symbol_find(entry, stub);
+}
+
 /* The runtime keeps its last error for the program, so it is asked only while there is none, and what a question that
  * failed left is taken away. The kernel has just been launched, in this context, so nothing is loaded for it. */
 static enum answer ask_sizes(const void *stub, const void *real, unsigned count, uint16_t *sizes)
 {
-    int (*peek)(void) = real_symbol_ask(ASKED_cudaPeekAtLastError, real);
-    int (*take)(void) = real_symbol_ask(ASKED_cudaGetLastError, real);
+    int (*peek)(void) = real ? real_symbol_ask(ASKED_cudaPeekAtLastError, real) : NULL;
+    int (*take)(void) = real ? real_symbol_ask(ASKED_cudaGetLastError, real) : NULL;
     if (!peek || !take || peek() != 0)
         return ANSWER_NONE;
     enum answer answer = ask_library(stub, real, count, sizes);
@@ -300,13 +308,12 @@ static const struct parameter_plan *make(const struct kernel_names_kernel *kerne
 {
     static struct parameter_plan made; /* as the signature's memory */
     uint16_t sizes[TRACE_PARAMETERS_MOST];
-    const void *real = real_symbol_known(entry);
     if (!kernel_signature_parse_in(kernel->name, &signature_memory, &tree_memory) || is_unread(signature_memory.base) ||
         signature_memory.parameter_count > TRACE_PARAMETERS_MOST)
         return NULL;
     enum answer answer = ANSWER_NONE;
-    if (real && kernel->stub && signature_memory.parameter_count)
-        answer = ask_sizes(kernel->stub, real, signature_memory.parameter_count, sizes);
+    if (kernel->stub && signature_memory.parameter_count)
+        answer = ask_sizes(kernel->stub, runtime_of(kernel->stub, entry), signature_memory.parameter_count, sizes);
     if (answer == ANSWER_FEWER || !plan_signature(&signature_memory, answer == ANSWER_SIZES ? sizes : NULL, &made))
         return NULL;
     made.name_id = trace_hash(kernel->name, (uint32_t)strlen(kernel->name));

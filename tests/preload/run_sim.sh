@@ -41,6 +41,13 @@ nodes) # kernel nodes that the program builds itself have the values that they w
     "$dump" "$folder/trace" >"$folder/recorded"
     python3 "$6" "$folder/recorded" || fail "see above"
     ;;
+told | old) # sizes of parameters that the driver tells, or doesn't; HOST is sizes_host, then COMPARE
+    printf 'name = unit\nflops_per_second.bf16 = 1e14\nbytes_per_second = 1e12\n' >"$folder/device"
+    if [ "$case" = old ]; then echo 'driver_version = 12.3' >>"$folder/device"; fi
+    SIMGPU_DEVICE=$folder/device shimmed "$host" "$case" >"$folder/expected" || fail "exit status $?"
+    "$dump" "$folder/trace" >"$folder/recorded"
+    python3 "$6" "$folder/expected" "$folder/recorded" || fail "see above"
+    ;;
 nested) # libraries that call each other through the PLT: one record and all kernels for each call that the program made
     printf 'name = unit\nflops_per_second.bf16 = 1e14\nflops_per_second.fp32 = 1e14\nbytes_per_second = 1e12\ngemm_nested = 1\ngemm_kernels = 2\n' >"$folder/device"
     SIMGPU_DEVICE=$folder/device shimmed "$host" nested
