@@ -26,13 +26,19 @@ static double at_most(double saved_ns, const struct operator_row *op)
     return op->timed && op->kernels && part > (double)op->time_ns ? (double)op->time_ns : part;
 }
 
+/* Where others have times, what ran unseen (rotated out, outside of a window) is no part of those that savings are shares of. */
+static bool is_unseen(const struct session *session, const struct operator_row *op)
+{
+    return session->coverage.gpu_time_ns > 0 && !op->kernels;
+}
+
 /* Of executions of fewer rows: as many rows in launches of ROWS_MOST, each of which reads the weight once; memory alone counts. */
 static double saved_by_full_launches(const struct session *session, const struct operator_row *op)
 {
     enum { ROWS_MOST = 8 };
     const double rows = (double)op->work.m, launches = rows / ROWS_MOST;
     const double bytes = op->work.bytes + op->work.bytes_per_row * (ROWS_MOST - rows);
-    if (rows >= ROWS_MOST || op->roofline.bound != BOUND_MEMORY)
+    if (rows >= ROWS_MOST || op->roofline.bound != BOUND_MEMORY || is_unseen(session, op))
         return 0;
     const double then = launches * roof_memory_ns(session, op->device, bytes) * op->bytes / op->work.bytes;
     return at_most(op->t_roof_ns - then, op);
@@ -55,7 +61,7 @@ double advice_saved_by_slots(const struct session *session, size_t index)
 /* Of all that OP's time at the roof is of, which is no less than its executions' bytes. */
 static double saved_by_bytes(const struct session *session, const struct operator_row *op, double part)
 {
-    if (op->roofline.bound != BOUND_MEMORY)
+    if (op->roofline.bound != BOUND_MEMORY || is_unseen(session, op))
         return 0;
     return at_most(op->t_roof_ns - roof_time_ns(session, op->device, op->work.path, op->flops, op->bytes * (1 - part)),
                    op);

@@ -377,6 +377,20 @@ static void test_each_fires_and_is_silent(void **state)
     }
 }
 
+/* Kernels of which no time is left, beside others that have theirs; where nothing was timed, the time at the roof stands for it. */
+static void test_untimed_beside_timed(void **state)
+{
+    (void)state;
+    for (int others_timed = 0; others_timed < 2; others_timed++) {
+        reset();
+        scene_small_cache(true);
+        operators[0].kernels = operators[0].time_ns = 0;
+        operators[0].timed = false;
+        session.coverage.gpu_time_ns = others_timed ? BUSY_NS : NAN;
+        assert_int_equal(saved_by("kv_cache_8_bit") > 0, !others_timed);
+    }
+}
+
 /* Where M* is not known, as of dp4a: two rows of 1 MB each in one launch of 8, which reads the 50 MB but once: a quarter of
  * 50 + 8 MB in place of 50 + 2. */
 static void test_slots_without_ridge(void **state)
@@ -697,6 +711,7 @@ int main(void)
         cmocka_unit_test(test_each_fires_and_is_silent),
         cmocka_unit_test(test_every_row_has_a_scene),
         cmocka_unit_test(test_launches_and_calls_apart),
+        cmocka_unit_test(test_untimed_beside_timed),
         cmocka_unit_test(test_slots_without_ridge),
         cmocka_unit_test(test_ranked_and_bounded),
         cmocka_unit_test(test_what_rides_in_chunks),
