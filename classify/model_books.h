@@ -48,7 +48,7 @@ struct model_books_class {
 };
 
 enum model_books_verdict {
-    MODEL_BOOKS_UNKNOWN, /* no step of the phase was told apart */
+    MODEL_BOOKS_UNKNOWN, /* no step of the phase was told apart, or parts of steps are gone */
     MODEL_BOOKS_EQUAL,   /* to the byte */
     MODEL_BOOKS_WITHIN,  /* between the bounds, where experts are routed to */
     MODEL_BOOKS_LESS,
@@ -82,6 +82,7 @@ struct model_books {
     size_t operator_count;
     size_t *extra; /* operators that multiplied a matrix of no shape that the model has, longest time first */
     size_t extra_count;
+    bool rotated;        /* records were: what is left are parts of steps, which are no steps here */
     int64_t layers_seen; /* of the model's, by the matrices that a step was short of; negative: not told */
 };
 

@@ -252,9 +252,10 @@ static enum model_books_verdict verdict_of(const struct model_books_phase *phase
 
 static void find_own(struct model_books *books, const struct session *session)
 {
+    books->rotated = session->coverage.rotated.blocks > 0;
     for (int p = 0; p < PHASE_COUNT; p++) {
         struct model_books_phase *phase = &books->phases[p];
-        phase->steps = p == PHASE_UNKNOWN ? 0 : (double)session->phases[p].steps;
+        phase->steps = p == PHASE_UNKNOWN || books->rotated ? 0 : (double)session->phases[p].steps;
         phase->rows = session->phases[p].rows_per_step;
         for (size_t i = 0; i < books->class_count; i++) {
             struct model_books_class *class = &books->classes[i];

@@ -150,7 +150,9 @@ static void print_without_steps(const struct model_books *books, FILE *out)
         fputs("books: not closed, since nothing that was measured has a shape and format of the model's\n", out);
         return;
     }
-    fputs("books: not closed, since no step was told apart; the whole run read ", out);
+    fprintf(out, "books: not closed, since %s read ",
+            books->rotated ? "records were rotated out (--max-size), parts of steps among them; what is left"
+                           : "no step was told apart; the whole run");
     print_bytes(all, out);
     fprintf(out, " bytes of the model's weights, as %.4g tokens one by one do\n", all.high / token_bytes(books));
 }
@@ -225,7 +227,8 @@ static void print_tables(const struct model_books *books, const struct view *vie
         print_table(books, p, steps, view, out);
     }
     if (!any && books->phases[PHASE_UNKNOWN].bytes.high > 0) {
-        fputs("\nthe whole run, beside one token\n", out);
+        fputs(books->rotated ? "\nwhat is left of the run, beside one token\n" : "\nthe whole run, beside one token\n",
+              out);
         print_table(books, PHASE_UNKNOWN, 1, view, out);
     }
     fputs("  MATRICES: of the model, that such a step reads; SEEN: measured\n", out);

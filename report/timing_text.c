@@ -182,7 +182,8 @@ static void print_graphs(const struct session_process *process, FILE *out)
     if (replays->kernels_launched && (replays->kernels_timed || !replays->runs))
         print_kernels_timed(replays, out);
     if (is_whole(&process->windows) && replays->kernels_timed < replays->kernels_launched)
-        fputs(": NOT ALL, though each should be", out);
+        fputs(process->rotated.blocks ? ": the others' times were rotated out" : ": NOT ALL, though each should be",
+              out);
     print_means(process, out);
     fputc('\n', out);
 }

@@ -46,6 +46,12 @@ class Sums(harness.Case, replays.Case):
         rotated = self.replay(session, 4 << 20, "--ticks=7")
         self.assertGreater(rotated.report["coverage"]["rotated"]["launches"], 0)
         self.check_read(rotated.report)
+        model = harness.model("q4_K")
+        text = " ".join(rotated.report_run("--model", str(model.path)).out.split())
+        self.assertIn("books: not closed, since records were rotated out (--max-size), parts of steps among them; what is left read",
+                      text)
+        self.assertNotIn("decode differs", text)
+        self.assertIn("kernels timed one by one: the others' times were rotated out", text)
 
     def check_read(self, report):
         """All products and attention by their parameters, all helpers part of what they serve, no time lost."""
