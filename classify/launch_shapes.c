@@ -61,11 +61,12 @@ static bool same_plan(const struct trace_parameter_plan *a, const struct trace_p
 }
 
 /* What was decoded by one of two plans that differ is decoded without. */
-static void disbelieve(struct launch_shapes *shapes, uint64_t name_id)
+static void disbelieve(struct launch_shapes *shapes, struct launch_plan *plan)
 {
-    for (size_t i = 0; i < shapes->count; i++)
-        if (shapes->shapes[i].name_id == name_id && shapes->shapes[i].decode)
-            decode_shape(&shapes->shapes[i], name_of(shapes, &shapes->shapes[i]), NULL);
+    free(plan->content);
+    plan->content = NULL;
+    for (uint32_t i = plan->first_shape; i != INDEX_MAP_NONE; i = shapes->shapes[i].next_of_plan)
+        decode_shape(&shapes->shapes[i], name_of(shapes, &shapes->shapes[i]), NULL);
 }
 
 void launch_shapes_add_plan(struct launch_shapes *shapes, const struct trace_parameter_plan *plan)
@@ -77,22 +78,25 @@ void launch_shapes_add_plan(struct launch_shapes *shapes, const struct trace_par
     if (*index == INDEX_MAP_NONE) {
         *index = (uint32_t)shapes->plan_count;
         shapes->plans = allocate_grow(shapes->plans, shapes->plan_count, &shapes->plan_capacity, sizeof *shapes->plans);
-        shapes->plans[shapes->plan_count++] =
-            (struct launch_plan){plan->name_id, copy_of(plan, sizeof *plan + plan->count * sizeof plan->parameter[0])};
+        shapes->plans[shapes->plan_count++] = (struct launch_plan){
+            plan->name_id, copy_of(plan, sizeof *plan + plan->count * sizeof plan->parameter[0]), INDEX_MAP_NONE};
         return;
     }
     struct launch_plan *known = &shapes->plans[*index];
-    if (known->content && !same_plan(known->content, plan)) {
-        free(known->content);
-        known->content = NULL;
-        disbelieve(shapes, plan->name_id);
-    }
+    if (known->content && !same_plan(known->content, plan))
+        disbelieve(shapes, known);
+}
+
+static struct launch_plan *plan_of(const struct launch_shapes *shapes, uint64_t name_id)
+{
+    const uint32_t index = index_map_find(&shapes->plan_map, name_id, 0);
+    return index == INDEX_MAP_NONE ? NULL : &shapes->plans[index];
 }
 
 const struct trace_parameter_plan *launch_shapes_plan(const struct launch_shapes *shapes, uint64_t name_id)
 {
-    const uint32_t index = index_map_find(&shapes->plan_map, name_id, 0);
-    return index == INDEX_MAP_NONE ? NULL : shapes->plans[index].content;
+    const struct launch_plan *plan = plan_of(shapes, name_id);
+    return plan ? plan->content : NULL;
 }
 
 /* ---- kernels by their names alone ---- */
@@ -189,11 +193,13 @@ const struct launch_decode *launch_shapes_decode(struct launch_shapes *shapes, u
     if (!shape || shape->decoded_whole)
         return shape ? shape->decode : NULL;
     const char *name = name_of(shapes, shape);
-    const struct trace_parameter_plan *plan = launch_shapes_plan(shapes, shape->name_id);
-    if (!name || !plan || !shape->content)
+    struct launch_plan *plan = plan_of(shapes, shape->name_id);
+    if (!name || !plan || !plan->content || !shape->content)
         return NULL;
-    decode_shape(shape, name, plan);
+    decode_shape(shape, name, plan->content);
     shape->decoded_whole = true;
+    shape->next_of_plan = plan->first_shape;
+    plan->first_shape = index;
     return shape->decode;
 }
 

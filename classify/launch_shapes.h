@@ -23,11 +23,13 @@ struct launch_shape {
     struct launch_decode *decode;       /* NULL: not decoded so far */
     struct sequence_launch sequence;    /* what that is to a sequence */
     bool decoded_whole;                 /* by all that there can be to know; else it is done again when more has come */
+    uint32_t next_of_plan;              /* shape that was decoded whole by the same plan; INDEX_MAP_NONE: none */
 };
 
 struct launch_plan {
     uint64_t name_id;
     struct trace_parameter_plan *content; /* NULL: two that differ, so none is believed */
+    uint32_t first_shape;                 /* that was decoded whole by it; INDEX_MAP_NONE: none */
 };
 
 struct launch_shapes {             /* zeroed: none */
