@@ -173,8 +173,10 @@ static void count_steps(struct replay_phases *replays, const struct epoch *epoch
         return;
     const enum phase phase = epoch->span->phase;
     const double rows = epoch->span->rows * (double)epoch->begun;
-    for (uint64_t i = 0; i < epoch->begun; i++)
-        sum_add(&replays->steps[phase], epoch->launches);
+    uint64_t steps;
+    if (__builtin_mul_overflow(epoch->begun, epoch->launches, &steps))
+        steps = UINT64_MAX;
+    sum_add(&replays->steps[phase], steps);
     replays->rows[phase] += rows * (double)epoch->launches;
     if (!epoch->captures)
         return;
@@ -252,22 +254,61 @@ static void count_unchanged(struct replay_phases *replays, const struct operator
     }
 }
 
+static int by_most_begun(const void *left, const void *right)
+{
+    const struct epoch *a = *(const struct epoch *const *)left, *b = *(const struct epoch *const *)right;
+    return (a->begun < b->begun) - (a->begun > b->begun);
+}
+
+/* The first update from NUMBER on that nothing was said of; NEXT of one of which it was leads on. */
+static size_t first_open(size_t *next, size_t number)
+{
+    while (next[number] != number)
+        number = next[number] = next[next[number]];
+    return number;
+}
+
+/* For each update the most first products of one epoch that lasted until it. To be freed. */
+static uint64_t *begun_before_updates(const struct epochs *epochs)
+{
+    const struct epoch **begun = allocate(epochs->count, sizeof *begun);
+    uint64_t *most = allocate(epochs->update_count, sizeof *most);
+    size_t *next = allocate(epochs->update_count + 1, sizeof *next), count = 0;
+    for (size_t i = 0; i < epochs->count; i++)
+        if (epochs->items[i].begun)
+            begun[count++] = &epochs->items[i];
+    if (count)
+        qsort(begun, count, sizeof begun[0], by_most_begun);
+    for (size_t i = 0; i <= epochs->update_count; i++)
+        next[i] = i;
+    for (size_t i = 0; i < count; i++) {
+        const struct epoch *epoch = begun[i];
+        size_t at = first_open(next, first_update(epochs, epoch->graph, epoch->from));
+        for (; at < epochs->update_count && epochs->updates[at]->graph == epoch->graph &&
+               epochs->updates[at]->from <= epoch->from + epoch->launches;
+             at = first_open(next, at)) {
+            most[at] = epoch->begun;
+            next[at] = at + 1;
+        }
+    }
+    free(begun);
+    free(next);
+    return most;
+}
+
 /* Of those steps whose first product did not change. */
 static void count_unchanged_steps(struct replay_phases *replays, const struct epochs *epochs)
 {
+    uint64_t *most = begun_before_updates(epochs);
     for (size_t i = 0; i < epochs->update_count; i++) {
         const struct epoch *update = epochs->updates[i];
-        uint64_t begun = 0;
-        for (size_t j = 0; j < epochs->count; j++)
-            if (epochs->items[j].graph == update->graph && epochs->items[j].from < update->from &&
-                epochs->items[j].from + epochs->items[j].launches >= update->from && epochs->items[j].begun > begun)
-                begun = epochs->items[j].begun;
-        if (begun <= update->begun)
+        if (most[i] <= update->begun)
             continue;
-        begun -= update->begun;
+        const uint64_t begun = most[i] - update->begun;
         sum_add(&replays->captured_steps[update->span->phase], begun);
         replays->captured_rows[update->span->phase] += (double)begun * update->span->rows;
     }
+    free(most);
 }
 
 typedef void take_node(void *context, const struct graph_past *node, bool lives);

@@ -168,6 +168,33 @@ static void test_update(void **state)
     expect_executions(run, ANOTHER, 0, 1 + 50);
 }
 
+/* The same twice, and of another graph in between, whose first products are none of this one's. */
+static void test_updates(void **state)
+{
+    struct run *run = *state;
+    step(run, 1, 1);
+    const uint64_t other = step(run, 1, 1);
+    capture(run, 2, other, 3, PRODUCTS);
+    capture(run, 1, other, 0, 3);
+    launches(run, 1, 100);
+    launches(run, 2, 100);
+    run->changed = true;
+    const uint64_t first = step(run, 1, 1);
+    node(run, 1, 2, ANOTHER, first + 2, 100);
+    node(run, 2, 3, 3, first + 3, 100);
+    launches(run, 1, 150);
+    launches(run, 2, 150);
+    run->changed = false;
+    node(run, 1, 2, 2, step(run, 1, 1) + 2, 150);
+    launches(run, 1, 160);
+    launches(run, 2, 160);
+    end(run);
+    expect_steps(run, 0, 1 + 160, 161);
+    expect_executions(run, 0, 0, 161);
+    expect_executions(run, 2, 0, 1 + 100 + 10);
+    expect_executions(run, ANOTHER, 0, 50);
+}
+
 /* A graph that was captured and never launched executed nothing. */
 static void test_never_launched(void **state)
 {
@@ -234,6 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_step_of_two_graphs, start, stop),
         cmocka_unit_test_setup_teardown(test_rows, start, stop),
         cmocka_unit_test_setup_teardown(test_update, start, stop),
+        cmocka_unit_test_setup_teardown(test_updates, start, stop),
         cmocka_unit_test_setup_teardown(test_never_launched, start, stop),
         cmocka_unit_test_setup_teardown(test_instantiated_twice, start, stop),
         cmocka_unit_test_setup_teardown(test_of_no_step, start, stop),
