@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A mangled name (Itanium C++ ABI, https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling) as a tree in fixed memory:
- * mangled_parse.c grows it, mangled_print.c spells its nodes as binutils' c++filt does, kernel_signature.c asks for both. */
+ * mangled_parse.c grows it, by the words of mangled_words.c; mangled_print.c spells its nodes as binutils' c++filt does;
+ * kernel_signature.c asks for both. */
 #ifndef TRACE_MANGLED_TREE_H
 #define TRACE_MANGLED_TREE_H
 
