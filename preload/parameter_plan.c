@@ -235,14 +235,21 @@ static enum answer ask_each(size_getter *get, void *function, unsigned count, ui
     return ANSWER_SIZES;
 }
 
+/* A runtime that has none of the functions, as those before CUDA 12.4 have with a driver of their time: to look for them is slow. */
+static _Atomic(const void *) mute;
+
 static enum answer ask_library(const void *stub, const void *real, unsigned count, uint16_t *sizes)
 {
     const struct cuda_driver *driver = cuda_driver_mapped();
-    symbol_getter *function_of = real_symbol_ask(ASKED_cudaGetFuncBySymbol, real);
-    size_getter *runtime = real_symbol_ask(ASKED_cudaFuncGetParamInfo, real);
     void *function = NULL;
-    if (driver && driver->cuFuncGetParamInfo && function_of && function_of(&function, stub) == 0 && function)
-        return ask_each(driver->cuFuncGetParamInfo, function, count, sizes);
+    if (driver && driver->cuFuncGetParamInfo) {
+        symbol_getter *function_of = real_symbol_ask(ASKED_cudaGetFuncBySymbol, real);
+        if (function_of && function_of(&function, stub) == 0 && function)
+            return ask_each(driver->cuFuncGetParamInfo, function, count, sizes);
+    }
+    size_getter *runtime = real_symbol_ask(ASKED_cudaFuncGetParamInfo, real);
+    if (!runtime && driver)
+        atomic_store_explicit(&mute, real, memory_order_relaxed);
     return runtime ? ask_each(runtime, (void *)(uintptr_t)stub, count, sizes) : ANSWER_NONE;
 }
 
@@ -258,8 +265,10 @@ static const void *runtime_of(const void *stub, unsigned entry)
  * failed left is taken away. The kernel has just been launched, in this context, so nothing is loaded for it. */
 static enum answer ask_sizes(const void *stub, const void *real, unsigned count, uint16_t *sizes)
 {
-    int (*peek)(void) = real ? real_symbol_ask(ASKED_cudaPeekAtLastError, real) : NULL;
-    int (*take)(void) = real ? real_symbol_ask(ASKED_cudaGetLastError, real) : NULL;
+    if (!real || real == atomic_load_explicit(&mute, memory_order_relaxed))
+        return ANSWER_NONE;
+    int (*peek)(void) = real_symbol_ask(ASKED_cudaPeekAtLastError, real);
+    int (*take)(void) = real_symbol_ask(ASKED_cudaGetLastError, real);
     if (!peek || !take || peek() != 0)
         return ANSWER_NONE;
     enum answer answer = ask_library(stub, real, count, sizes);
