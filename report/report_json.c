@@ -343,7 +343,7 @@ static void set_shape(json_t *object, const struct operator_row *op)
     json_value_set(object, "weight", json_value_text(weights[op->work.weight]));
     json_value_set(object, "cublas", cublas_object(op));
     for (int i = 0; i < 4; i++)
-        json_value_set(object, keys[i], json_value_text(op->of_call ? number_format_name(op->work.type[i]) : NULL));
+        json_value_set(object, keys[i], json_value_text(sizes ? number_format_name(op->work.type[i]) : NULL));
     const bool computes = op->of_call || launch_of_operator_is_read(op);
     json_value_set(object, "type_compute", json_value_text(computes ? number_type_name(op->work.type_compute) : NULL));
 }

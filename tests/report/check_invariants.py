@@ -99,6 +99,11 @@ def times_of(op):
     return max(op["calls"] or 0, op["executions"] or 0, op["executions_all"] or 0)
 
 
+def below_the_least(op):
+    """Of dp4a no rate is published: memory-bound even at its least rate, and so of no ridge (JSON.md)."""
+    return op["ridge"] is None and op["type_compute"] == "int8" and op["bound"] in ("memory", "overhead")
+
+
 def check_unknown(op):
     """What follows from nothing is not known, either."""
     follows = [("flops", ["intensity", "flops_per_second", "t_roof_ns"]), ("bytes", ["intensity", "bytes_per_second", "t_roof_ns"]),
@@ -107,11 +112,17 @@ def check_unknown(op):
                ("device", ["ridge", "t_roof_ns", "gain_ns", "bandwidth_fill"]), ("m", ["m_star"])]
     for cause, effects in follows:
         for effect in effects:
+            if cause == "ridge" and effect != "m_star" and below_the_least(op):
+                continue
             require(op[cause] is not None or op[effect] is None, effect, "is known,", cause, "is not")
 
 
 def check_class(report, op):
     intensity, ridge, bound = op["intensity"], op["ridge"], op["bound"]
+    if below_the_least(op):
+        bandwidth = report["devices"][op["device"]]["roofs"][0]["bytes_per_second"]
+        require(near(op["t_roof_ns"], 1e9 * op["bytes"] / bandwidth), "t_roof_ns", op["t_roof_ns"], "of memory alone")
+        return
     if not known(intensity, ridge):
         require(bound == "unknown", "class", bound, "without intensity or ridge")
         require(not op["flags"], "flags", op["flags"], "without intensity or ridge")
@@ -234,7 +245,7 @@ def check_weight(report, weight):
     require((weight["time_ns"] or 0) == min(COUNT_MOST, time_ns), "time", weight["time_ns"], "of", time_ns)
     if weight["share"] is not None:
         require(near(weight["share"], sum(op["share"] or 0 for op in ops)), "share", weight["share"])
-    below = [known(op["intensity"], op["ridge"]) and op["intensity"] < op["ridge"] for op in ops]
+    below = [below_the_least(op) or known(op["intensity"], op["ridge"]) and op["intensity"] < op["ridge"] for op in ops]
     require(weight["skinny"] == any(below), "skinny", weight["skinny"], below)
     require(weight["starved"] == any("starved" in op["flags"] for op in ops), "starved", weight["starved"])
     for key in ("executions_below", "time_below", "fill", "share"):
