@@ -11,6 +11,7 @@
 #include "classify/launch_table.h"
 #include "cli/launch_params.h"
 #include "cli/message.h"
+#include "report/json_value.h"
 #include "report/launch_json.h"
 #include "report/safe_text.h"
 
@@ -196,8 +197,9 @@ static void print_reading(const struct launch_decode *d)
     bool serves = d->serves != LAUNCH_SERVES_NONE;
     snprintf(line, sizeof line, "%s%s%s%s%s", launch_kind_name(d->kind), provenance ? ", " : "",
              provenance ? provenance : "", serves ? ": serves " : "", serves ? launch_serves_name(d->serves) : "");
-    for (char *c = serves ? strrchr(line, '_') : NULL; c; c = NULL)
-        *c = ' ';
+    char *joint = serves ? strrchr(line, '_') : NULL;
+    if (joint)
+        *joint = ' ';
     print_line("launch", line);
 }
 
@@ -224,11 +226,6 @@ void launch_explanation_print(const struct launch_question *question, const char
 
 /* ---- JSON ---- */
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static void set_figures(json_t *object, const struct launch_decode *d)
 {
     struct work work;
@@ -240,10 +237,10 @@ static void set_figures(json_t *object, const struct launch_decode *d)
         attention_work(&model, &attention);
     }
     bool is_attention = !isnan(attention.flops);
-    json_object_set_new(object, "flops", real_or_null(is_attention ? attention.flops : work.flops));
-    json_object_set_new(object, "bytes", real_or_null(is_attention ? attention.bytes : work.bytes));
-    json_object_set_new(object, "bytes_least",
-                        real_or_null(is_attention ? attention.bytes : launch_decode_bytes_least(d)));
+    json_value_set(object, "flops", json_value_real(is_attention ? attention.flops : work.flops));
+    json_value_set(object, "bytes", json_value_real(is_attention ? attention.bytes : work.bytes));
+    json_value_set(object, "bytes_least",
+                   json_value_real(is_attention ? attention.bytes : launch_decode_bytes_least(d)));
 }
 
 json_t *launch_explanation_json(const struct launch_question *question, const char *name)
