@@ -63,7 +63,7 @@ static uint16_t size_of(const struct mangled_tree *tree, uint16_t type, struct m
 
 /* ---- texts ---- */
 
-static const char *spell(struct filler *filler, uint16_t node, struct mangled_scope scope)
+static char *spell(struct filler *filler, uint16_t node, struct mangled_scope scope)
 {
     char *text = filler->signature->text + filler->at;
     size_t kept = 2 * (size_t)filler->to_come, room = KERNEL_SIGNATURE_TEXT_BYTES - filler->at - kept;
@@ -78,16 +78,15 @@ static const char *spell(struct filler *filler, uint16_t node, struct mangled_sc
 }
 
 /* Integers without the suffix of their type: a number is what is asked for. */
-static uint16_t without_cast(const struct mangled_tree *tree, uint16_t node, char *text)
+static void drop_suffix(const struct mangled_tree *tree, uint16_t node, char *text)
 {
     const struct mangled_node *literal = &tree->node[node];
     const struct mangled_node *type = &tree->node[literal->left];
     if (literal->kind != MANGLED_LITERAL || type->kind != MANGLED_BUILTIN || !mangled_builtin[type->at].suffix)
-        return 0;
+        return;
     size_t suffix = strlen(mangled_builtin[type->at].suffix), bytes = strlen(text);
     if (bytes > suffix)
         text[bytes - suffix] = '\0';
-    return 1;
 }
 
 static bool add_argument(struct filler *filler, uint16_t node)
@@ -95,8 +94,8 @@ static bool add_argument(struct filler *filler, uint16_t node)
     struct kernel_signature *signature = filler->signature;
     if (signature->argument_count == KERNEL_SIGNATURE_ARGUMENTS_MOST)
         return false;
-    const char *text = spell(filler, node, filler->scope);
-    without_cast(filler->tree, node, signature->text + (text - signature->text));
+    char *text = spell(filler, node, filler->scope);
+    drop_suffix(filler->tree, node, text);
     signature->argument[signature->argument_count++] = text;
     return true;
 }
