@@ -37,6 +37,7 @@ typedef unsigned long long CUdeviceptr;
 typedef int CUdevice;
 enum cudaMemcpyKind { cudaMemcpyHostToHost = 0 }; /* as wide as the vendor's */
 typedef struct CUkern_st *cudaKernel_t;
+typedef struct CUlib_st *cudaLibrary_t;
 typedef struct cuComplex {
     float x, y;
 } __attribute__((aligned(8))) cuComplex;

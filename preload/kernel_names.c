@@ -27,21 +27,26 @@ static struct name_slot *find_or_take(const void *key)
     return NULL;
 }
 
-static void set_name(const void *key, const char *name, const void *stub)
+/* NAME: NULL: none. */
+static void give_name(struct name_slot *slot, const char *name, const void *stub)
 {
-    if (!key || !name)
-        return;
-    struct name_slot *slot = find_or_take(key);
-    if (!slot) {
-        atomic_fetch_add_explicit(&lost_count, 1, memory_order_relaxed);
-        return;
-    }
     atomic_store_explicit(&slot->written_in, 0, memory_order_release);
     atomic_store_explicit(&slot->stub, stub, memory_order_relaxed);
     atomic_store_explicit(&slot->name, name, memory_order_release);
     atomic_store_explicit(&slot->plan, 0, memory_order_release);
     uint64_t version = atomic_fetch_add_explicit(&kernel_names_changes, 1, memory_order_acq_rel) + 1;
     atomic_store_explicit(&slot->version, version, memory_order_release);
+}
+
+static void set_name(const void *key, const char *name, const void *stub)
+{
+    if (!key || !name)
+        return;
+    struct name_slot *slot = find_or_take(key);
+    if (slot)
+        give_name(slot, name, stub);
+    else
+        atomic_fetch_add_explicit(&lost_count, 1, memory_order_relaxed);
 }
 
 void kernel_names_register(const void *key, const char *name)
@@ -66,6 +71,13 @@ void kernel_names_alias(const void *handle, const void *key)
     struct name_slot *slot = key ? name_slot_find(key) : NULL;
     if (slot && handle && !is_known(handle, slot))
         set_name(handle, atomic_load_explicit(&slot->name, memory_order_acquire), key);
+}
+
+void kernel_names_forget(const void *handle)
+{
+    struct name_slot *slot = handle ? name_slot_find(handle) : NULL;
+    if (slot)
+        give_name(slot, NULL, NULL);
 }
 
 uint64_t kernel_names_id(struct trace_thread *thread, const void *key)

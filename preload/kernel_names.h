@@ -16,6 +16,9 @@ void kernel_names_register(const void *key, const char *name);
 /* After __cudaGetKernel(): *HANDLE, as programs pass it to __cudaLaunchKernel(), is another key of the same kernel. */
 void kernel_names_alias(const void *handle, const void *key);
 
+/* HANDLE is another kernel's from here on, whose name is not known. */
+void kernel_names_forget(const void *handle);
+
 /* Changes whenever a key came to mean a name, or another one. */
 #pragma GCC visibility push(hidden)
 extern _Atomic uint64_t kernel_names_changes;

@@ -5,6 +5,7 @@
  *   alike   kernels that differ in nothing but their names, and whose stubs lie as far apart as the shim's plans
  *   lies    kernels whose names tell of more parameters than they have, or of others; the array ends with the memory
  *   edges   a parameter of each type that a name tells the size of, at the end of the memory
+ *   handles a handle that was a host stub's, and is that of a kernel that a program loads
  *   stack   the first launch of a kernel, on a stack of 16 KiB with a canary below; prints nothing
  *
  * With SIZES=1 in the environment the fake runtime tells the sizes of parameters. */
@@ -21,6 +22,9 @@
 
 int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, uint3 *, uint3 *, dim3 *, dim3 *, int *);
+int __cudaGetKernel(cudaKernel_t *, const void *);
+int __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
+int cudaLibraryGetKernel(cudaKernel_t *, cudaLibrary_t, const char *);
 void cudaFakeSizes(const void *stub, const uint16_t *sizes, unsigned count);
 int cudaPeekAtLastError(void);
 
@@ -174,6 +178,30 @@ static int run_edges(void)
     return cudaPeekAtLastError();
 }
 
+static int run_handles(void)
+{
+    static char stub[16];
+    int number = 7;
+    void **one_argument = (void **)(void *)end_of_memory() - 1, *four[] = {&number, &number, &number, &number};
+    cudaKernel_t handle = NULL, again = NULL;
+    one_argument[0] = &number;
+    register_kernel(stub, "_Z7handlesiiii");
+    __cudaGetKernel(&handle, stub);
+    __cudaLaunchKernel(handle, one, one, four, 0, NULL);
+    printf(
+        "{\"name\":\"_Z7handlesiiii\",\"grid\":[1,1,1],\"nulls\":0,\"values\":\"07000000070000000700000007000000\"}\n");
+    cudaLibraryGetKernel(&again, NULL, stub); /* as if its library had been closed */
+    if (again != handle)
+        return 2;
+    cudaLaunchKernel(handle, one, one, one_argument, 0, NULL);
+    printf("{\"name\":null,\"grid\":[1,1,1],\"values\":null}\n");
+    __cudaGetKernel(&handle, stub); /* and opened */
+    __cudaLaunchKernel(handle, one, one, four, 0, NULL);
+    printf(
+        "{\"name\":\"_Z7handlesiiii\",\"grid\":[1,1,1],\"nulls\":0,\"values\":\"07000000070000000700000007000000\"}\n");
+    return cudaPeekAtLastError();
+}
+
 /* ---- little stack ---- */
 
 static char little_stub[16];
@@ -220,6 +248,8 @@ int main(int count, char **arguments)
         return run_lies();
     if (!strcmp(mode, "edges"))
         return run_edges();
+    if (!strcmp(mode, "handles"))
+        return run_handles();
     if (!strcmp(mode, "stack"))
         return run_stack();
     return 2;

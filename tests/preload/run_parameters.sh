@@ -21,7 +21,7 @@ each | repeat | missing)
         python3 "$compare" "$folder/expected" "$folder/recorded"
     done
     ;;
-alike | lies | edges) # nothing is taken for what it is not, and nothing read that is not there
+alike | lies | edges | handles) # nothing is taken for what it is not, and nothing read that is not there
     for sizes in "" 1; do
         rm -rf "$folder/trace" && mkdir "$folder/trace"
         (if [ -n "$sizes" ]; then export SIZES=1; fi; shimmed "$host" "$case" >"$folder/expected") || fail "exit status $?"
