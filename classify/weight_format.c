@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #define GGML       "ggml-org/llama.cpp ggml/src/ggml-common.h, static_assert of the block"
 #define OCP_MX     "OCP Microscaling Formats (MX) specification 1.0, section 5.3"
@@ -64,6 +65,14 @@ const struct weight_format *weight_format_find(const char *name)
 {
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (name && !strcmp(formats[i].name, name))
+            return &formats[i];
+    return NULL;
+}
+
+const struct weight_format *weight_format_of_file(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (!strcasecmp(formats[i].name, name))
             return &formats[i];
     return NULL;
 }

@@ -21,6 +21,8 @@ const struct weight_format *weight_formats(size_t *count);
 
 /* NULL if no row has exactly this name. */
 const struct weight_format *weight_format_find(const char *name);
+/* The same whatever the case: formats of files (classify/model/formats.h) are spelled in lower case. */
+const struct weight_format *weight_format_of_file(const char *name);
 
 /* Bytes of an N x K weight, groups along K; the last group of a row may be short, its scale is whole. */
 double weight_format_bytes(const struct weight_format *format, int64_t n, int64_t k);

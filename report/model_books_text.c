@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "classify/session.h"
 #include "classify/weight_format.h"
@@ -31,12 +30,8 @@ void model_books_text_names(const struct model_books_class *class, char *text, s
 /* In ggml's own spelling, q4_K. */
 static const char *format_of(const struct model_books_class *class)
 {
-    size_t count;
-    const struct weight_format *formats = weight_formats(&count);
-    for (size_t i = 0; i < count; i++)
-        if (!strcasecmp(formats[i].name, class->format->name))
-            return formats[i].name;
-    return class->format->name;
+    const struct weight_format *format = weight_format_of_file(class->format->name);
+    return format ? format->name : class->format->name;
 }
 
 /* "3,686,400", or "1,000 to 2,000". */
