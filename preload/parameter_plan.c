@@ -176,6 +176,8 @@ static bool plan_signature(const struct kernel_signature *signature, const uint1
         uint16_t by_type = signature->parameter_bytes[i];
         if (sizes && by_type && by_type != sizes[i])
             return false; /* not this kernel's name, or not read right */
+        if (plan->count != i)
+            return false; /* a child that a signal handler forked in here, and whose launches used this memory */
         add_parameter(plan, signature, sizes ? sizes[i] : 0, &pointers, &inner);
     }
     set_order(plan);
