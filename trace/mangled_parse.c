@@ -13,7 +13,6 @@ struct parser {
     const char *p, *end;
     unsigned depth;
     unsigned made;      /* nodes, those given up again included */
-    unsigned in_lambda; /* parameters there are "auto" */
     uint8_t qualifiers; /* of the nested name read last */
     unsigned substitution_count;
     uint16_t substitution[MANGLED_SUBSTITUTIONS_MOST];
@@ -210,11 +209,9 @@ static uint16_t parse_unnamed(struct parser *parser)
     if (!lambda && !accept(parser, "Ut"))
         return 0;
     if (lambda) {
-        parser->in_lambda++;
         while (accept(parser, "Ty") || (accept(parser, "Tn") && parse_type(parser)))
             ; /* what its own template parameters are */
         types = parse_types(parser);
-        parser->in_lambda--;
         if (!types || !accept(parser, "E"))
             return 0;
     }
@@ -287,10 +284,7 @@ static uint16_t parse_template_parameter(struct parser *parser)
     unsigned number;
     if (!accept(parser, "T") || !parse_sequence(parser, 10, &number))
         return 0;
-    uint16_t node = numbered(parser, MANGLED_PARAMETER, number);
-    if (node)
-        parser->tree->node[node].flags = parser->in_lambda != 0;
-    return node;
+    return numbered(parser, MANGLED_PARAMETER, number);
 }
 
 /* "Dt ... E", "DT ... E" */
@@ -437,11 +431,9 @@ static uint16_t parse_template_arguments(struct parser *parser)
     uint16_t first = 0, last = 0;
     if (!accept(parser, "I"))
         return 0;
-    unsigned in_lambda = parser->in_lambda;
     while (!accept(parser, "E"))
         if (!append(parser, &first, &last, parse_template_argument(parser)))
             return 0;
-    parser->in_lambda = in_lambda;
     return list_or_empty(parser, first);
 }
 
@@ -808,11 +800,7 @@ static uint16_t parse_encoding_inside(struct parser *parser)
 
 static uint16_t parse_encoding(struct parser *parser)
 {
-    unsigned in_lambda = parser->in_lambda;
-    parser->in_lambda = 0;
-    uint16_t node = leave(parser, enter(parser) ? parse_encoding_inside(parser) : 0);
-    parser->in_lambda = in_lambda;
-    return node;
+    return leave(parser, enter(parser) ? parse_encoding_inside(parser) : 0);
 }
 
 bool mangled_parse(const char *name, struct mangled_tree *tree)
@@ -824,7 +812,7 @@ bool mangled_parse(const char *name, struct mangled_tree *tree)
     parser.tree = tree;
     parser.p = name + 2;
     parser.end = name + bytes;
-    parser.depth = parser.made = parser.in_lambda = parser.substitution_count = 0;
+    parser.depth = parser.made = parser.substitution_count = 0;
     parser.qualifiers = 0;
     tree->name = name;
     tree->node_count = 0;

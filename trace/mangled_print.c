@@ -38,7 +38,7 @@ static uint16_t list_item(const struct mangled_tree *tree, uint16_t list, int nu
 
 uint16_t mangled_resolved(const struct mangled_tree *tree, uint16_t node, struct mangled_scope scope)
 {
-    for (unsigned steps = 0; tree->node[node].kind == MANGLED_PARAMETER && !tree->node[node].flags; steps++) {
+    for (unsigned steps = 0; tree->node[node].kind == MANGLED_PARAMETER; steps++) {
         uint16_t argument = list_item(tree, scope.arguments, tree->node[node].at);
         if (!argument || steps == MANGLED_DEPTH_MOST)
             return node;
@@ -65,7 +65,7 @@ static int pack_count(const struct mangled_tree *tree, uint16_t pattern, struct 
         return -1;
     if (node->kind == MANGLED_PARAMETER) {
         uint16_t pack = list_item(tree, scope.arguments, node->at);
-        return !node->flags && tree->node[pack].kind == MANGLED_PACK ? count_items(tree, tree->node[pack].left) : -1;
+        return tree->node[pack].kind == MANGLED_PACK ? count_items(tree, tree->node[pack].left) : -1;
     }
     if (node->kind == MANGLED_PACK || node->kind == MANGLED_EXPANSION)
         return -1;
@@ -300,8 +300,11 @@ static void print_address(struct printer *printer, uint16_t operand)
 
 static void print_lambda(struct printer *printer, const struct mangled_node *node)
 {
+    const struct mangled_scope around = printer->scope;
     put_text(printer, "{lambda(");
+    printer->scope = (struct mangled_scope){0, MANGLED_IN_LAMBDA};
     print_list(printer, node->left);
+    printer->scope = around;
     put_text(printer, ")#");
     put_number(printer, node->at);
     put_text(printer, "}");
@@ -309,8 +312,9 @@ static void print_lambda(struct printer *printer, const struct mangled_node *nod
 
 static void print_parameter(struct printer *printer, const struct mangled_node *node)
 {
-    put_text(printer, node->flags ? "auto:" : "?");
-    if (node->flags)
+    bool in_lambda = printer->scope.element == MANGLED_IN_LAMBDA;
+    put_text(printer, in_lambda ? "auto:" : "?");
+    if (in_lambda)
         put_number(printer, node->at + 1u);
 }
 

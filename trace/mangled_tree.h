@@ -27,7 +27,7 @@ enum mangled_kind {
     MANGLED_TEMPLATE,    /* LEFT with the arguments RIGHT, a list */
     MANGLED_LIST,        /* LEFT is its first, RIGHT the rest; 0: no more. An empty list is a LIST without LEFT */
     MANGLED_PACK,        /* LEFT: list of arguments */
-    MANGLED_PARAMETER,   /* of a template: argument AT of the scope's; FLAGS 1: of a generic lambda, "auto" */
+    MANGLED_PARAMETER,   /* of a template: argument AT of the scope's */
     MANGLED_EXPANSION,   /* of the pack in LEFT */
     MANGLED_POINTER,
     MANGLED_REFERENCE,      /* FLAGS 1: && */
@@ -84,7 +84,10 @@ struct mangled_scope {
     uint16_t arguments; /* list; 0: none */
     int element;        /* of packs, as in an expansion; MANGLED_NO_ELEMENT: not in one */
 };
-enum { MANGLED_NO_ELEMENT = -1 };
+enum {
+    MANGLED_NO_ELEMENT = -1,
+    MANGLED_IN_LAMBDA = -2 /* without arguments: what is generic in its parameters is "auto" */
+};
 
 /* Past PARAMETERs: what stands there. */
 uint16_t mangled_resolved(const struct mangled_tree *tree, uint16_t node, struct mangled_scope scope);

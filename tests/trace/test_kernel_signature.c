@@ -25,6 +25,11 @@ struct expected {
 
 /* clang-format off */
 static const struct expected table[] = {
+    /* g++: back references to what was first met as "auto" of a lambda are the function's own parameters */
+    {"_Z6kernelIiZ4hostvEUlT_T0_E_EvS1_i", "kernel", "int|host()::{lambda(auto:1, auto:2)#1}",
+     "host()::{lambda(auto:1, auto:2)#1}|int", "?4"},
+    {"_Z7kernel2IiZ5host2vEUlT_PT0_E_EvS2_i", "kernel2", "int|host2()::{lambda(auto:1, auto:2*)#1}",
+     "host2()::{lambda(auto:1, auto:2*)#1}*|int", "p4"},
     /* ggml/src/ggml-cuda/mmvq.cu, llama.cpp 0c1e57098 */
     {"_ZL13mul_mat_vec_qIL9ggml_type12ELi1ELb1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj5uint3jjjS7_jjjS7_jjjj",
      "mul_mat_vec_q", "(ggml_type)12|1|true|false|false",
