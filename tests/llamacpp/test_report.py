@@ -4,8 +4,11 @@
 is explained; the rows that README.md shows are those of this run; and why nothing was launched where all stayed on the CPU."""
 import pathlib
 import re
+import subprocess
+import sys
 
 import harness
+import recording
 
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 # As README.md says: d 128, 16 query and 4 KV heads, N of k and v 512, the gate in one launch with up.
@@ -64,6 +67,15 @@ class Text(harness.Case):
         roofs = re.findall(r"^ +roof ([^:\n]+):", session.text, re.M)
         self.assertEqual(len(roofs), len(set(roofs)), roofs)
         self.assertLessEqual({"fp16", "fp16 by FMA units"}, set(roofs))
+
+    def test_invariants(self):
+        """Figures of a report fit each other: with attention in one kernel and in several, and where times are missing."""
+        check = pathlib.Path(__file__).resolve().parents[1] / "report" / "check_invariants.py"
+        sessions = [self.run_model(harness.model("q4_K"), "--prompt", "301", "--generate", "8", *words, options=options)
+                    for words, options in (((), ()), (("--flash-attention", "off"), ()), ((), ("--timing", "graph")))]
+        done = subprocess.run([sys.executable, "-B", str(check), "--session", str(recording.ROOFTAP),
+                               *(str(session.folder) for session in sessions)], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "3 reports, 0 broken\n"), done.stderr)
 
     def test_nothing_offloaded(self):
         session = self.session()

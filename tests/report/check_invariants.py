@@ -209,8 +209,8 @@ def check_operator(report, op):
     if known(op["t_roof_ns"], op["ridge"], bandwidth):
         seconds = max(op["flops"] / (op["ridge"] * bandwidth), op["bytes"] / bandwidth)
         require(near(op["t_roof_ns"], 1e9 * seconds), "t_roof_ns", op["t_roof_ns"])
-    if op["phase_calls"] is not None:
-        times = max(op["calls"], op["executions_all"] or 0)  # replays count, too
+    if known(op["phase_calls"], op["executions_all"]):
+        times = max(op["calls"], op["executions_all"])  # replays count, too
         require(sum(op["phase_calls"].values()) <= times, "calls of phases", op["phase_calls"], "of", times)
     for key in ("flops", "bytes", "t_roof_ns", "m_star", "ridge", "intensity", "bandwidth_fill"):
         require(op[key] is None or op[key] >= 0, key, "is negative:", op[key])
@@ -245,8 +245,10 @@ def check_weight(report, weight):
     require((weight["time_ns"] or 0) == min(COUNT_MOST, time_ns), "time", weight["time_ns"], "of", time_ns)
     if weight["share"] is not None:
         require(near(weight["share"], sum(op["share"] or 0 for op in ops)), "share", weight["share"])
-    below = [below_the_least(op) or known(op["intensity"], op["ridge"]) and op["intensity"] < op["ridge"] for op in ops]
-    require(weight["skinny"] == any(below), "skinny", weight["skinny"], below)
+    below = [op["bound"] == "memory" if below_the_least(op) else known(op["intensity"], op["ridge"]) and op["intensity"] < op["ridge"]
+             for op in ops]
+    require(weight["skinny"] == any(below) or any(op["bound"] == "overhead" for op in ops if below_the_least(op)), "skinny",
+            weight["skinny"], below)
     require(weight["starved"] == any("starved" in op["flags"] for op in ops), "starved", weight["starved"])
     for key in ("executions_below", "time_below", "fill", "share"):
         share(weight[key], key)
