@@ -146,7 +146,8 @@ static void print_groups(const struct session *session, FILE *out)
         print_bare(out);
     if (told) {
         label_print(out, "");
-        fputs("(`rooftap kernels explain NAME` tells why; a table of your own adds a revision, classify/LAUNCHES.md)\n",
+        fputs("(`rooftap kernels explain NAME` with the name of --json tells why; a table of your own adds a revision, "
+              "classify/LAUNCHES.md)\n",
               out);
     }
     launch_groups_free(&groups);

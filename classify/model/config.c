@@ -311,7 +311,8 @@ bool model_config_parse(const char *text, size_t bytes, struct model_config *con
     json_error_t problem;
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &problem);
     if (!root) {
-        snprintf(error->text, sizeof error->text, "is not JSON: line %d: %.200s", problem.line, problem.text);
+        snprintf(error->text, sizeof error->text, "is neither a GGUF nor JSON: line %d: %.200s", problem.line,
+                 problem.text);
         return false;
     }
     struct model_fields fields = {.error = error, .defaulted = config->defaulted};
