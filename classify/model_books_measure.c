@@ -171,7 +171,7 @@ static void match(struct model_books *books, const struct session *session)
     books->class_of = allocate(session->operator_count, sizeof *books->class_of);
     for (size_t i = 0; i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
-        struct product product;
+        struct product product = {0};
         int64_t cut;
         if (!product_of(op, &product))
             continue;
