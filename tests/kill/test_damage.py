@@ -68,7 +68,8 @@ class Damage(Case):
         coverage = report["coverage"]
         told = [report["problems"], *(coverage[key] for key in (
             "traces_cut", "records_damaged", "records_unknown", "blocks_damaged", "calls_missing", "launches_missing"))]
-        told.append(not report["devices"])  # the last block may hold only what the GPU is: then the report has none
+        # The last block may hold only what the GPU is: then the report has none, or one without a name.
+        told.append(not any(device["name"] for device in report["devices"]))
         return coverage["calls"], any(told)
 
     def places(self, count):

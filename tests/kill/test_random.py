@@ -154,7 +154,8 @@ def main():
     total = sum(kills.values())
     print(f"{total} kills ({', '.join(f'{n} {name}' for name, n in kills.items())}), {called} hit a process that had called: "
           f"{len(wrong)} rounds went wrong, {time.monotonic() - start:.0f} s, KILL_SEED={seed}")
-    sys.exit(1 if wrong or called < total // 2 else 0)
+    # A fifth: of ten kills that chance spreads over a life, a loaded machine leaves few to the part that calls.
+    sys.exit(1 if wrong or called < total // 5 else 0)
 
 
 if __name__ == "__main__":
