@@ -87,6 +87,8 @@ class Damage(Case):
     def test_zeros_to_the_end(self):
         for at in self.places(60):
             damaged = self.trace[:at].ljust(len(self.trace), b"\0")
+            if damaged == self.trace:
+                continue  # the last record ends in zeros: a device's name, which is short
             calls, told = self.report(damaged)
             # A record that zeros begin in may still look like one.
             self.assertIn(calls or 0, {whole_calls(self.trace[:at]), whole_calls(damaged)},
