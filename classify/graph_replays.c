@@ -192,19 +192,28 @@ static struct graph_node node_of(const struct trace_graph_node *from, bool by_sh
         .retired = from->retired,
         .realtime_ns = realtime_ns,
         .launches = from->launches,
+        .first_realtime_ns = realtime_ns,
+        .first_launches = from->launches,
     };
 }
 
-/* Whichever of two was read first: the later one ends the earlier one. */
+/* Whichever was read first: a later one ends the one that is known, and one from before all of them ends where the first of
+ * them begins. (The first record of a node and its updates may come from different threads, so in any order.) */
 static void replace(struct graph_replays *replays, struct graph_node *known, struct graph_node *node)
 {
     const bool is_later = node->launches > known->launches ||
                           (node->launches == known->launches && node->realtime_ns >= known->realtime_ns);
     if (is_later) {
+        node->first_launches = known->first_launches;
+        node->first_realtime_ns = known->first_realtime_ns;
         count_until(replays, known, node->launches, node->realtime_ns);
         *known = *node;
     } else {
-        count_until(replays, node, known->launches, known->realtime_ns);
+        count_until(replays, node, known->first_launches, known->first_realtime_ns);
+        if (node->launches <= known->first_launches) {
+            known->first_launches = node->launches;
+            known->first_realtime_ns = node->realtime_ns;
+        }
     }
 }
 

@@ -27,8 +27,9 @@ struct graph_node {
     bool retired;
     bool leads; /* the first node of its call in this graph: it counts the call's executions */
     uint64_t realtime_ns;
-    uint64_t launches; /* of the graph, before this held */
-    bool captured;     /* it is the first to tell that its call was captured */
+    uint64_t launches;                          /* of the graph, before this held */
+    bool captured;                              /* it is the first to tell that its call was captured */
+    uint64_t first_realtime_ns, first_launches; /* of the earliest record of this node that was read */
 };
 
 /* What nodes of one use that held for the same launches of a graph executed. */
