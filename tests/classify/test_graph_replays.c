@@ -18,7 +18,7 @@ static const struct trace_graph_node records[4] = {
     {.graph_node_id = 9, .graph_id = GRAPH, .call_id = 3, .owner_id = FIRST, .owner = TRACE_OWNER_CALL, .launches = 11},
     {.graph_node_id = 9,
      .graph_id = GRAPH,
-     .call_id = 2,
+     .call_id = 4,
      .owner_id = SECOND,
      .owner = TRACE_OWNER_CALL,
      .launches = 18},
