@@ -3,18 +3,12 @@
  * row out, so that launches of its list are of an unknown revision. */
 #include "classify/launch_table_file.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "classify/allocate.h"
-#include "classify/regular_file.h"
 #include "classify/user_table.h"
-
-enum { LARGEST_BYTES = 16 << 20 };
 
 struct lines {
     struct launch_table_file *file;
@@ -23,14 +17,11 @@ struct lines {
     char *error;
 };
 
-/* A file may hold any character: a message shows none that would end its line or command a terminal. */
 static bool complain(const struct lines *lines, const char *what)
 {
     snprintf(lines->error, LAUNCH_TABLE_ERROR_BYTES, "launch table '%.200s', line %d: %s", lines->file->path,
              lines->number, what);
-    for (char *c = lines->error; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    user_table_keep_on_line(lines->error);
     return false;
 }
 
@@ -86,20 +77,10 @@ struct launch_table_file *launch_table_file_parse(const char *path, const char *
 
 struct launch_table_file *launch_table_file_read(const char *path, char error[LAUNCH_TABLE_ERROR_BYTES])
 {
-    uint64_t bytes;
-    FILE *stream = regular_file_open(path, &bytes);
-    if (!stream || bytes > LARGEST_BYTES) {
-        snprintf(error, LAUNCH_TABLE_ERROR_BYTES, "launch table '%.200s' can't be read: %s", path,
-                 stream  ? "larger than 16 MiB"
-                 : errno ? strerror(errno)
-                         : "no regular file");
-        if (stream)
-            fclose(stream);
+    size_t bytes;
+    char *text = user_table_text("launch table", path, &bytes, error, LAUNCH_TABLE_ERROR_BYTES);
+    if (!text)
         return NULL;
-    }
-    char *text = allocate(bytes + 1, 1);
-    bytes = fread(text, 1, bytes, stream);
-    fclose(stream);
     struct launch_table_file *file = launch_table_file_parse(path, text, bytes, true, error);
     free(text);
     return file;

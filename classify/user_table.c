@@ -15,12 +15,17 @@
 
 enum { LARGEST_BYTES = 16 << 20, WHAT_BYTES = 256 };
 
+void user_table_keep_on_line(char *message)
+{
+    for (char *c = message; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+}
+
 static void say_line(const struct user_table *table, int line, const char *what)
 {
     snprintf(table->error, USER_TABLE_ERROR_BYTES, "%s '%.200s', line %d: %s", table->kind, table->path, line, what);
-    for (char *c = table->error; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    user_table_keep_on_line(table->error);
 }
 
 bool user_table_complain(const struct user_table *table, const char *member, const char *format, ...)
@@ -35,12 +40,12 @@ bool user_table_complain(const struct user_table *table, const char *member, con
     return false;
 }
 
-static char *read_whole(const struct user_table *table)
+char *user_table_text(const char *kind, const char *path, size_t *bytes, char *error, size_t error_bytes)
 {
-    uint64_t bytes;
-    FILE *stream = regular_file_open(table->path, &bytes);
-    if (!stream || bytes > LARGEST_BYTES) {
-        snprintf(table->error, USER_TABLE_ERROR_BYTES, "%s '%.200s' can't be read: %s", table->kind, table->path,
+    uint64_t size;
+    FILE *stream = regular_file_open(path, &size);
+    if (!stream || size > LARGEST_BYTES) {
+        snprintf(error, error_bytes, "%s '%.200s' can't be read: %s", kind, path,
                  stream  ? "larger than 16 MiB"
                  : errno ? strerror(errno)
                          : "no regular file");
@@ -48,9 +53,9 @@ static char *read_whole(const struct user_table *table)
             fclose(stream);
         return NULL;
     }
-    char *text = allocate(bytes + 1, 1);
-    bytes = fread(text, 1, bytes, stream);
-    text[bytes] = '\0';
+    char *text = allocate(size + 1, 1);
+    *bytes = fread(text, 1, size, stream);
+    text[*bytes] = '\0';
     fclose(stream);
     return text;
 }
@@ -59,7 +64,8 @@ json_t *user_table_read(struct user_table *table)
 {
     json_error_t syntax;
     table->index = USER_TABLE_WHOLE;
-    table->text = read_whole(table);
+    size_t bytes;
+    table->text = user_table_text(table->kind, table->path, &bytes, table->error, USER_TABLE_ERROR_BYTES);
     if (!table->text)
         return NULL;
     json_t *root = json_loads(table->text, JSON_REJECT_DUPLICATES, &syntax);

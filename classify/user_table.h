@@ -22,6 +22,12 @@ struct user_table {
     char *error;      /* of USER_TABLE_ERROR_BYTES */
 };
 
+/* The file at PATH whole, *BYTES of it and a NUL behind; to be freed. NULL, with one line in ERROR, if it can't be read. */
+char *user_table_text(const char *kind, const char *path, size_t *bytes, char *error, size_t error_bytes);
+
+/* A file may hold any character: a message shows none that would end its line or command a terminal. */
+void user_table_keep_on_line(char *message);
+
 /* Sets TEXT, and INDEX to USER_TABLE_WHOLE. NULL, with one line in ERROR, if the file can't be read whole, is no JSON or
  * names a member twice; to be given up by json_decref(). TEXT is to be freed in either case, once nothing more is said of
  * the file. */
