@@ -153,12 +153,6 @@ double books_shape_share(const struct weight_forms *forms, const struct session 
 
 /* ---- rows ---- */
 
-static void add_range(struct predict_range *sum, struct predict_range part, double times)
-{
-    sum->low += times * part.low;
-    sum->high += times * part.high;
-}
-
 static void join_names(struct books_row *row, const char *name)
 {
     char *names = NULL;
@@ -175,9 +169,9 @@ static void add_form(struct books_row *row, const struct weight_form *form)
         row->kind = WEIGHT_FORM_PLAIN;
     row->experts |= form->experts;
     row->parts |= form->parts;
-    add_range(&row->calls, form->calls, 1);
-    add_range(&row->bytes, weight_form_bytes(form), 1);
-    add_range(&row->parameters, form->calls, (double)form->n * (double)form->k * (double)form->batch);
+    predict_range_add(&row->calls, form->calls, 1);
+    predict_range_add(&row->bytes, weight_form_bytes(form), 1);
+    predict_range_add(&row->parameters, form->calls, (double)form->n * (double)form->k * (double)form->batch);
     row->bits = row->bytes.high * 8 / row->parameters.high;
 }
 

@@ -107,12 +107,6 @@ static void append(size_t **list, size_t *count, size_t index)
 
 /* ---- sums ---- */
 
-static void add_range(struct predict_range *sum, struct predict_range more, double times)
-{
-    sum->low += times * more.low;
-    sum->high += times * more.high;
-}
-
 static struct predict_range scaled(struct predict_range range, double by)
 {
     return (struct predict_range){range.low * by, range.high * by};
@@ -154,10 +148,10 @@ static void add_operator(struct model_books *books, struct model_books_class *cl
         struct model_books_measured *measured = &class->measured[p];
         if (!(times > 0))
             continue;
-        add_range(&measured->matrices, matrices, times);
-        add_range(&measured->bytes, product->matrices, times * product->bytes);
-        add_range(&device->bytes[p], product->matrices, times * product->bytes);
-        add_range(&books->phases[p].bytes, product->matrices, times * product->bytes);
+        predict_range_add(&measured->matrices, matrices, times);
+        predict_range_add(&measured->bytes, product->matrices, times * product->bytes);
+        predict_range_add(&device->bytes[p], product->matrices, times * product->bytes);
+        predict_range_add(&books->phases[p].bytes, product->matrices, times * product->bytes);
         add_time(measured, op, times);
         if (!product->experts && product->m > books->phases[p].rows_most)
             books->phases[p].rows_most = product->m;
@@ -260,7 +254,7 @@ static void find_own(struct model_books *books, const struct session *session)
         for (size_t i = 0; i < books->class_count; i++) {
             struct model_books_class *class = &books->classes[i];
             class->own[p] = own_matrices(books, class, p == PHASE_UNKNOWN ? 1 : phase->rows_most);
-            add_range(&phase->own, class->own[p], class->matrix_bytes);
+            predict_range_add(&phase->own, class->own[p], class->matrix_bytes);
             class->measured[p].m_p50 = median_rows(class, session, p);
         }
         phase->verdict = verdict_of(phase);

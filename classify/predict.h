@@ -29,6 +29,12 @@ struct predict_range {
     double low, high; /* equal where the figure is exact; NAN: not known */
 };
 
+static inline void predict_range_add(struct predict_range *sum, struct predict_range part, double times)
+{
+    sum->low += times * part.low;
+    sum->high += times * part.high;
+}
+
 enum predict_phase { PREDICT_PREFILL, PREDICT_DECODE, PREDICT_PHASES };
 
 enum predict_kind {

@@ -367,12 +367,6 @@ static int join_siblings(const struct builder *builder, int index, struct model_
     return end - index;
 }
 
-static void add_range(struct predict_range *sum, struct predict_range part)
-{
-    sum->low += part.low;
-    sum->high += part.high;
-}
-
 static void sum_step(const struct predict *predict, struct predict_step *step)
 {
     for (size_t i = 0; i < step->count; i++) {
@@ -380,10 +374,10 @@ static void sum_step(const struct predict *predict, struct predict_step *step)
         finish_row(predict, row);
         step->flops += row->flops;
         step->kv_bytes += row->kv_bytes;
-        add_range(&step->bytes, row->bytes);
-        add_range(&step->weight_bytes, row->weight_bytes);
+        predict_range_add(&step->bytes, row->bytes, 1);
+        predict_range_add(&step->weight_bytes, row->weight_bytes, 1);
         for (int roof = 0; roof < PREDICT_ROOFS; roof++)
-            add_range(&step->seconds[roof], row->seconds[roof]);
+            predict_range_add(&step->seconds[roof], row->seconds[roof], 1);
     }
     if (isnan(step->seconds[PREDICT_SPECIFICATION].high))
         step->memory_share = step->compute_share = NAN;
