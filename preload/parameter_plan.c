@@ -88,11 +88,6 @@ static struct trace_parameter value_of(const char *type, uint16_t by_type, uint1
     return p;
 }
 
-static unsigned rounded(unsigned bytes)
-{
-    return (bytes + 3) & ~3u;
-}
-
 static unsigned bits_of(unsigned mask)
 {
     return (unsigned)__builtin_popcount(mask);
@@ -111,10 +106,10 @@ static void add_parameter(struct parameter_plan *plan, const struct kernel_signa
     } else {
         *p = value_of(signature->parameter[i], signature->parameter_bytes[i], told);
         *inner += bits_of(p->addresses);
-        if (plan->value_bytes + rounded(p->kept) > TRACE_VALUE_BYTES_MOST || *inner > PARAMETER_INNER_MOST)
+        if (plan->value_bytes + launch_value_room(p->kept) > TRACE_VALUE_BYTES_MOST || *inner > PARAMETER_INNER_MOST)
             p->kept = 0, p->addresses = 0;
     }
-    plan->value_bytes += rounded(p->kept);
+    plan->value_bytes += launch_value_room(p->kept);
 }
 
 /* ---- the order in which a launch's values are hashed ---- */
@@ -428,7 +423,7 @@ bool parameter_plan_take(const struct parameter_plan *plan, void *const *paramet
             continue;
         }
         copy_value(to, from, p);
-        to += rounded(p->kept);
+        to += launch_value_room(p->kept);
     }
     return true;
 }

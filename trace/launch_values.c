@@ -51,9 +51,13 @@ bool launch_values_hold(const struct trace_launch_values *values, size_t room)
            (values->value_bytes / 4 + 3u) / 4 <= values->packed_bytes && unpack(values, NULL);
 }
 
-static unsigned rounded(unsigned bytes)
+/* Of the first COUNT parameters: where the values of the next one begin. */
+static unsigned bytes_of_first(const struct trace_parameter_plan *plan, uint32_t count)
 {
-    return (bytes + 3) & ~3u;
+    unsigned bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += plan->parameter[i].kind == TRACE_PARAMETER_VALUE ? launch_value_room(plan->parameter[i].kept) : 0;
+    return bytes;
 }
 
 bool launch_plan_holds(const struct trace_parameter_plan *plan)
@@ -67,7 +71,7 @@ bool launch_plan_holds(const struct trace_parameter_plan *plan)
             continue;
         if (p->kind != TRACE_PARAMETER_VALUE || (p->bytes && p->kept > p->bytes))
             return false;
-        bytes += rounded(p->kept);
+        bytes += launch_value_room(p->kept);
         if (bytes > TRACE_VALUE_BYTES_MOST)
             return false;
     }
@@ -88,9 +92,7 @@ const struct trace_launch_pointers *launch_pointers(const struct trace_launch *l
 bool launch_parameters_read(const struct trace_parameter_plan *plan, const struct trace_launch_values *values,
                             const struct trace_launch_pointers *pointers, struct launch_parameters *parameters)
 {
-    unsigned bytes = 0;
-    for (uint32_t i = 0; i < plan->count; i++)
-        bytes += plan->parameter[i].kind == TRACE_PARAMETER_VALUE ? rounded(plan->parameter[i].kept) : 0;
+    const unsigned bytes = bytes_of_first(plan, plan->count);
     if (bytes != values->value_bytes || !unpack(values, parameters->values))
         return false;
     parameters->plan = plan;
@@ -104,13 +106,10 @@ bool launch_parameters_read(const struct trace_parameter_plan *plan, const struc
 const void *launch_parameter_value(const struct launch_parameters *parameters, unsigned index, unsigned *kept)
 {
     const struct trace_parameter_plan *plan = parameters->plan;
-    unsigned at = 0;
     if (index >= plan->count || plan->parameter[index].kind != TRACE_PARAMETER_VALUE || !plan->parameter[index].kept)
         return NULL;
-    for (unsigned i = 0; i < index; i++)
-        at += plan->parameter[i].kind == TRACE_PARAMETER_VALUE ? rounded(plan->parameter[i].kept) : 0;
     *kept = plan->parameter[index].kept;
-    return parameters->values + at;
+    return parameters->values + bytes_of_first(plan, index);
 }
 
 enum launch_pointer_state launch_parameter_pointer(const struct launch_parameters *parameters, unsigned index,

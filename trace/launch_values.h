@@ -20,6 +20,12 @@ enum {
 /* BYTES of VALUES, a multiple of 4 up to TRACE_VALUE_BYTES_MOST, into PACKED; returns how many bytes they take there. */
 unsigned launch_values_pack(const void *values, unsigned bytes, unsigned char packed[LAUNCH_VALUES_PACKED_MOST]);
 
+/* What KEPT bytes of a parameter take among the values. */
+static inline unsigned launch_value_room(unsigned kept)
+{
+    return (kept + 3) & ~3u;
+}
+
 /* What the reader asks of a record: ROOM bytes lie behind VALUES. */
 bool launch_values_hold(const struct trace_launch_values *values, size_t room);
 bool launch_plan_holds(const struct trace_parameter_plan *plan);
