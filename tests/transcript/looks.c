@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SETTLE_US = 20000 }; /* a thread that was just made has its maker's name for a moment */
+/* A thread that was just made has its maker's name for a moment, and may have a file of /proc open. */
+enum { SETTLE_US = 20000 };
 
 static int by_number(const void *left, const void *right)
 {
@@ -56,7 +57,6 @@ static void tell_signals(const char *where)
 /* The threads of the process by name, with the signals that each has blocked. */
 static void tell_threads(const char *where)
 {
-    usleep(SETTLE_US);
     DIR *folder = opendir("/proc/self/task");
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
         char path[300], line[256], name[64] = "gone", blocked[64] = "gone";
@@ -96,6 +96,7 @@ static void tell_rest(const char *where)
 
 void look(const char *where)
 {
+    usleep(SETTLE_US);
     tell_descriptors(where);
     tell_signals(where);
     tell_threads(where);
