@@ -440,13 +440,14 @@ static json_t *session_object(const struct session *session)
     return object;
 }
 
-static json_t *operators_array(const struct session *session, const struct model_books *model_books)
+static json_t *operators_array(const struct session *session, const struct model_books *model_books, size_t rows)
 {
+    const size_t count = rows < session->operator_count ? rows : session->operator_count;
     struct demangler *demangler = demangler_open(DEMANGLE_LIBRARY);
     json_t *operators = json_array();
-    for (size_t i = 0; i < session->operator_count; i++)
+    for (size_t i = 0; i < count; i++)
         json_array_append_new(operators, operator_object(&session->operators[i], demangler));
-    for (size_t i = 0; model_books && i < session->operator_count; i++)
+    for (size_t i = 0; model_books && i < count; i++)
         json_value_set(json_array_get(operators, i), "model_weights", model_books_json_names(model_books, i));
     demangler_close(demangler);
     return operators;
@@ -479,8 +480,8 @@ static json_t *problems_array(const struct session *session)
     return problems;
 }
 
-bool report_json(const struct session *session, const struct books *books, const struct model_books *model_books,
-                 FILE *out)
+json_t *report_json_root(const struct session *session, const struct books *books,
+                         const struct model_books *model_books, size_t rows)
 {
     json_t *root = json_object();
     json_t *devices = json_array(), *processes = json_array();
@@ -497,8 +498,8 @@ bool report_json(const struct session *session, const struct books *books, const
     json_value_set(root, "timing", timing_json(session));
     json_value_set(root, "failures", failures_array(session));
     json_value_set(root, "processes", processes);
-    json_value_set(root, "operators", operators_array(session, model_books));
-    json_value_set(root, "weights", weights_json(session));
+    json_value_set(root, "operators", operators_array(session, model_books, rows));
+    json_value_set(root, "weights", weights_json(session, rows));
     json_value_set(root, "sibling_groups", weights_json_siblings(session));
     json_value_set(root, "naive_attention", weights_json_attention(session));
     json_value_set(root, "phases", weights_json_phases(session));
@@ -508,7 +509,19 @@ bool report_json(const struct session *session, const struct books *books, const
         json_value_set(root, "books", books_json(books));
     if (model_books)
         json_value_set(root, "model_books", model_books_json(model_books));
-    bool written = !json_dumpf(root, out, JSON_INDENT(2)) && fputc('\n', out) != EOF;
+    return root;
+}
+
+bool report_json_write(const json_t *root, FILE *out)
+{
+    return !json_dumpf(root, out, JSON_INDENT(2)) && fputc('\n', out) != EOF && !fflush(out);
+}
+
+bool report_json(const struct session *session, const struct books *books, const struct model_books *model_books,
+                 FILE *out)
+{
+    json_t *root = report_json_root(session, books, model_books, SIZE_MAX);
+    bool written = report_json_write(root, out);
     json_decref(root);
-    return written && !fflush(out);
+    return written;
 }

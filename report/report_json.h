@@ -3,14 +3,24 @@
 #ifndef REPORT_REPORT_JSON_H
 #define REPORT_REPORT_JSON_H
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "classify/books.h"
 #include "classify/model_books.h"
 #include "classify/session.h"
 
-/* BOOKS and MODEL_BOOKS may be NULL. False if OUT could not take it. */
+/* The tree, a new reference. ROWS: how many operators, weights and kernels are in it, and about how long its other lists and
+ * its texts may be; what isn't in it then is in the key `cut`. SIZE_MAX: everything. BOOKS and MODEL_BOOKS may be NULL. */
+json_t *report_json_root(const struct session *session, const struct books *books,
+                         const struct model_books *model_books, size_t rows);
+
+/* As `rooftap report --json` prints it. False if OUT could not take it. */
+bool report_json_write(const json_t *root, FILE *out);
+
+/* All of it. BOOKS and MODEL_BOOKS may be NULL. False if OUT could not take it. */
 bool report_json(const struct session *session, const struct books *books, const struct model_books *model_books,
                  FILE *out);
 

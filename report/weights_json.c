@@ -70,10 +70,10 @@ static json_t *weight_object(const struct weight_row *weight)
     return object;
 }
 
-json_t *weights_json(const struct session *session)
+json_t *weights_json(const struct session *session, size_t rows)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < session->weight_count; i++)
+    for (size_t i = 0; i < session->weight_count && i < rows; i++)
         json_array_append_new(array, weight_object(&session->weights[i]));
     return array;
 }

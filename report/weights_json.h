@@ -7,7 +7,7 @@
 
 #include "classify/session.h"
 
-json_t *weights_json(const struct session *session);
+json_t *weights_json(const struct session *session, size_t rows);
 json_t *weights_json_siblings(const struct session *session);
 json_t *weights_json_attention(const struct session *session);
 json_t *weights_json_phases(const struct session *session); /* an object, by phase */
