@@ -2,9 +2,6 @@
 /* UTF-8 as RFC 3629 has it: no overlong form, no surrogate, nothing above U+10FFFF. */
 #include "report/safe_text.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +9,9 @@
 
 static const char replacement[] = "\xef\xbf\xbd";
 
-/* Bytes of the character at P, 0 if it is none. */
-static size_t decode(const unsigned char *p, uint32_t *character)
+size_t safe_text_character(const char *text, uint32_t *character)
 {
+    const unsigned char *p = (const unsigned char *)text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t bytes = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
     if (bytes < 2) {
@@ -33,7 +30,7 @@ static size_t decode(const unsigned char *p, uint32_t *character)
     return bytes;
 }
 
-static bool is_hostile(uint32_t c)
+bool safe_text_is_hostile(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
            (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
@@ -43,15 +40,15 @@ static char *make_safe(const char *text, bool terminal)
 {
     enum { LONGEST = sizeof "\\u{10ffff}" }; /* of what one byte or character can become */
     char *safe = allocate(strlen(text) * LONGEST + 1, 1), *end = safe;
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+    for (const char *p = text; *p;) {
         uint32_t c;
-        size_t bytes = decode(p, &c);
+        size_t bytes = safe_text_character(p, &c);
         if (!bytes) {
             end += sprintf(end, "%s", replacement);
             p++;
             continue;
         }
-        if (terminal && is_hostile(c))
+        if (terminal && safe_text_is_hostile(c))
             end += sprintf(end, c < 0x100 ? "\\x%02x" : "\\u{%04x}", (unsigned)c);
         else {
             memcpy(end, p, bytes);

@@ -3,8 +3,16 @@
 #ifndef REPORT_SAFE_TEXT_H
 #define REPORT_SAFE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+
+/* Bytes of the character of UTF-8 at TEXT, which goes to *CHARACTER; 0: there is none. */
+size_t safe_text_character(const char *text, uint32_t *character);
+
+/* A control, or a mark that turns the writing direction, breaks a line or can't be seen. */
+bool safe_text_is_hostile(uint32_t character);
 
 /* Valid UTF-8: every byte that is not part of a valid sequence becomes U+FFFD. The caller frees. */
 char *safe_text_utf8(const char *text);
