@@ -14,11 +14,11 @@ static uint64_t mix(uint64_t lane, uint64_t word)
     return lane << 29 | lane >> 35;
 }
 
-static void add_words(uint64_t lane[4], const uint64_t *word, size_t words)
+static void add_words(uint64_t lane[4], const uint64_t *word, uint32_t words)
 {
     uint64_t a = lane[0], b = lane[1], c = lane[2], d = lane[3];
-    size_t i = 0;
-    for (; i + 4 <= words; i += 4) {
+    uint32_t i = 0;
+    for (; words - i >= 4; i += 4) {
         a = mix(a, word[i]);
         b = mix(b, word[i + 1]);
         c = mix(c, word[i + 2]);

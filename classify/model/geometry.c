@@ -23,6 +23,14 @@ int64_t model_geometry_layers(const struct model_geometry *geometry, enum model_
     return 0;
 }
 
+/* "layers.*.self_attn.q_proj": as checkpoints have it, with * for the layer. */
+static void set_name(char name[MODEL_NAME_BYTES], enum model_layers where, const char *part)
+{
+    static const char layer[] = "layers.*.";
+    snprintf(name, MODEL_NAME_BYTES, "%s%.*s", where == MODEL_NO_LAYER ? "" : layer,
+             MODEL_NAME_BYTES - (int)sizeof layer, part);
+}
+
 static struct model_matrix *add(struct model_geometry *geometry, const char *name, enum model_role role,
                                 enum model_layers where, int64_t out, int64_t in, bool bias)
 {
@@ -35,7 +43,7 @@ static struct model_matrix *add(struct model_geometry *geometry, const char *nam
                                     .out = out,
                                     .in = in,
                                     .bias = bias};
-    snprintf(matrix->name, sizeof matrix->name, "%s%s", where == MODEL_NO_LAYER ? "" : "layers.*.", name);
+    set_name(matrix->name, where, name);
     if (matrix->copies > 0)
         geometry->matrix_count++;
     return matrix;
@@ -56,7 +64,7 @@ static void add_vector(struct model_geometry *geometry, const char *name, enum m
     struct model_vector *vector = &geometry->vectors[geometry->vector_count];
     *vector =
         (struct model_vector){.where = where, .copies = model_geometry_layers(geometry, where), .elements = elements};
-    snprintf(vector->name, sizeof vector->name, "%s%s", where == MODEL_NO_LAYER ? "" : "layers.*.", name);
+    set_name(vector->name, where, name);
     if (vector->copies > 0)
         geometry->vector_count++;
 }

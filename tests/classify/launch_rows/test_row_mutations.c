@@ -58,7 +58,7 @@ static json_t *mutated_text(const char *text, const struct mutation *mutation, b
     char out[2048];
     size_t used = 0;
     for (const char *p = text; *p && used < sizeof out - 16;) {
-        int index;
+        int index = -1;
         size_t length = index_at(p, text, mutation->letter, &index);
         int other = index == mutation->from                    ? mutation->to
                     : mutation->swaps && index == mutation->to ? mutation->from
@@ -117,7 +117,7 @@ static uint64_t indexes_of(json_t *value, char letter)
             found |= indexes_of(member, letter);
         const char *text = json_string_value(member);
         for (const char *p = text; p && *p; p++) {
-            int index;
+            int index = -1;
             if (index_at(p, text, letter, &index) && index < 64)
                 found |= UINT64_C(1) << index;
         }
