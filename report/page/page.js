@@ -2,6 +2,8 @@
 /* Reads the report's JSON out of the page and starts each part. A part that fails says so in its place, the others stand. */
 "use strict";
 (function (rooftap) {
+  var draw = rooftap.draw, format = rooftap.format;
+
   function read() {
     var embedded = document.getElementById("data");
     return embedded ? JSON.parse(embedded.textContent) : rooftap.sample;
@@ -14,7 +16,7 @@
       part.start(root, data);
     } catch (error) {
       console.error(part.name, error);
-      if (root) root.append(rooftap.draw.element("p", { class: "problem" }, "This part can't be shown: " + error.message));
+      if (root) root.append(draw.element("p", { class: "problem" }, "This part can't be shown: " + error.message));
     }
   }
 
@@ -22,18 +24,93 @@
     var contents = document.getElementById("contents");
     document.querySelectorAll("main > section").forEach(function (section) {
       if (section.hidden) return;
-      contents.append(rooftap.draw.element("a", { href: "#" + section.id }, section.querySelector("h2").textContent));
+      contents.append(draw.element("a", { href: "#" + section.id }, section.querySelector("h2").textContent));
+    });
+  }
+
+  /* ---- the header ---- */
+
+  /* What was embedded, to the letter, so that page and file can't disagree. */
+  function download() {
+    var embedded = document.getElementById("data");
+    var text = embedded ? embedded.textContent : JSON.stringify(rooftap.sample, null, 2);
+    var link = draw.element("a", { download: "rooftap-report.json", hidden: true,
+      href: URL.createObjectURL(new Blob([text], { type: "application/json" })) });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 60000);
+  }
+
+  /* "2026-11-30 17:37:28 UTC"; milliseconds are all that a number of so many nanoseconds still has. */
+  function utc(realtime_ns) {
+    return format.known(realtime_ns) ? new Date(realtime_ns / 1e6).toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC") : null;
+  }
+
+  function fact(name, text, code) {
+    return text ? draw.element("span", { class: name, title: code ? text : null }, [name + " ", code ? draw.element("code", {}, text) : text]) : null;
+  }
+
+  function fill_header(data) {
+    var verdict = document.getElementById("verdict"), session = data.session;
+    document.getElementById("simulated").hidden = !data.simulated;
+    if (!verdict.textContent.trim()) verdict.textContent = data.verdict.sentence;
+    draw.clear(document.getElementById("source")).append.apply(document.getElementById("source"), [
+      fact("command", session.command, true), fact("on", session.host), fact("at", utc(session.started_realtime_ns)),
+      draw.element("button", { type: "button", id: "download", class: "link",
+        on: { click: download } }, data.cut ? "Download the JSON of this page" : "Download the JSON")
+    ].filter(Boolean));
+    document.title = "rooftap: " + (session.command || session.path || "report");
+  }
+
+  /* ---- keyboard and paper ---- */
+
+  /* What scrolls sideways can be reached by the keyboard and has a name. */
+  function mark_scrolling() {
+    document.querySelectorAll(".scroll, .by, #skinny-table, #text pre").forEach(function (node) {
+      var over = node.scrollWidth > node.clientWidth + 1;
+      var title = node.querySelector("caption") || (node.closest("section, details") || document.body).querySelector("h2, summary");
+      if (!over && node.dataset.scrolls) ["tabindex", "role", "aria-label", "data-scrolls"].forEach(function (name) { node.removeAttribute(name); });
+      if (!over || node.hasAttribute("tabindex")) return;
+      node.dataset.scrolls = "yes";
+      node.tabIndex = 0;
+      node.setAttribute("role", "region");
+      node.setAttribute("aria-label", (title ? title.textContent.trim().slice(0, 80) : "table") + ", scrolls");
+    });
+  }
+
+  /* On paper nothing can be opened, so groups are; the text report would say all of it once more. */
+  function open_for_print() {
+    var opened = [];
+    window.addEventListener("beforeprint", function () {
+      document.querySelectorAll("main section details:not([open])").forEach(function (details) {
+        details.open = true;
+        opened.push(details);
+      });
+    });
+    window.addEventListener("afterprint", function () {
+      opened.splice(0).forEach(function (details) { details.open = false; });
     });
   }
 
   function start() {
     var data = read();
     rooftap.state.data = data;
-    document.getElementById("simulated").hidden = !data.simulated;
+    fill_header(data);
     rooftap.parts.forEach(function (part) { start_part(part, data); });
     list_contents();
+    mark_scrolling();
+    window.addEventListener("resize", mark_scrolling);
+    document.addEventListener("toggle", mark_scrolling, true);
+    open_for_print();
     document.documentElement.dataset.ready = "yes";
   }
 
-  start();
+  try {
+    start();
+  } catch (error) {
+    console.error(error);
+    document.querySelector("main").prepend(draw.element("p", { class: "problem" },
+      "The data of this page can't be read (" + error.message + "): what stands below was written without it."));
+  }
 })(window.rooftap);

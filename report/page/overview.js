@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first screen: what went wrong, on which GPU, where the time went, how much of it is understood, and whether the GPU
+ * was busy. */
+"use strict";
+(function (rooftap) {
+  var draw = rooftap.draw, format = rooftap.format, words = rooftap.words;
+  var element = draw.element;
+  var GPUS_SHOWN = 8, LOUD_FROM = 0.01;
+
+  /* Caveats that change how the figures read, so they stand above them; the others are among the assumptions. */
+  var LOUD = ["no_records", "untimed", "sampled", "graph_times", "no_roof", "estimated", "hidden_shapes", "held_clock", "running"];
+
+  function percent(share) {
+    return format.known(share) ? format.share(share) + " %" : format.UNKNOWN;
+  }
+
+  /* ---- bars ---- */
+
+  /* PARTS: {key, name, share, meaning, value}. A name that has no room in its part (page.css) stands in the key only. */
+  function bar(parts, slim) {
+    return element("div", { class: slim ? "bar slim" : "bar", "aria-hidden": "true" }, parts.filter(function (part) {
+      return part.share > 0;
+    }).map(function (part) {
+      var span = element("span", { class: "fill-" + part.key, title: part.name + " " + percent(part.share) }, slim ? "" : part.name);
+      span.style.width = 100 * part.share + "%";
+      return span;
+    }));
+  }
+
+  function key(parts) {
+    return element("ul", { class: "key" }, parts.filter(function (part) { return part.share > 0; }).map(function (part) {
+      return element("li", {}, [
+        element("span", { class: "swatch fill-" + part.key, "aria-hidden": "true" }),
+        element("span", {}, [
+          part.meaning ? element("abbr", { title: part.meaning }, part.name) : part.name,
+          " " + (part.value ? part.value + ", " : "") + percent(part.share)
+        ])
+      ]);
+    }));
+  }
+
+  function bar_group(title, note, parts) {
+    return element("div", { class: "bar-group" }, [
+      element("p", { class: "bar-title" }, [element("span", {}, title), note ? element("span", { class: "note" }, note) : null]),
+      bar(parts), key(parts)
+    ]);
+  }
+
+  /* ---- warnings ---- */
+
+  function list(class_name, texts) {
+    return texts.length ? element("ul", { class: class_name }, texts.map(function (text) { return element("li", {}, text); })) : null;
+  }
+
+  function loss_notice(data) {
+    var losses = words.losses(data), share = words.lost_share(data);
+    if (!losses.length) return null;
+    var too_low = losses.some(function (loss) { return loss.too_low; });
+    var loud = too_low && (!format.known(share) || share >= LOUD_FROM || data.coverage.drops_untold > 0);
+    var text = (too_low ? "Something of the recording is lost, so counts and times are too low: " : "") +
+      losses.map(function (loss) { return loss.text; }).join("; ") +
+      (too_low && share > 0 ? " (" + percent(share) + " of what there was to time)" : "") + ".";
+    return element("p", { class: loud ? "problem" : "quiet", id: "losses" }, text);
+  }
+
+  function caveats(data) {
+    return data.caveats.filter(function (caveat) { return LOUD.indexOf(caveat.id) >= 0; }).map(function (caveat) { return caveat.text; });
+  }
+
+  /* ---- GPUs ---- */
+
+  function roofs_in_use(data, device, index) {
+    return (device.roofs || []).filter(function (roof) {
+      if (format.known(roof.operators)) return roof.operators > 0;
+      return data.operators.some(function (op) { return op.device === index && op.type_compute === roof.type && format.known(op.ridge) && op.ridge === roof.ridge; });
+    });
+  }
+
+  function identity_of(data, device, index) {
+    return JSON.stringify([device.name, device.spec, device.sm_count, device.pci_device_id, device.mig, device.identity,
+      roofs_in_use(data, device, index).map(function (roof) { return [words.path(roof), roof.flops_per_second, roof.achievable_flops_per_second]; })]);
+  }
+
+  /* GPUs that are the same but for their clocks and times are one card: {first, devices: [index]}. */
+  function groups_of(data) {
+    var groups = [], by_identity = new Map();
+    data.devices.forEach(function (device, index) {
+      var identity = identity_of(data, device, index);
+      if (!by_identity.has(identity)) {
+        by_identity.set(identity, { first: device, devices: [] });
+        groups.push(by_identity.get(identity));
+      }
+      by_identity.get(identity).devices.push(index);
+    });
+    return groups;
+  }
+
+  /* "GPU 0 to 3, 5" */
+  function places(indexes) {
+    var runs = [];
+    indexes.forEach(function (index) {
+      var last = runs[runs.length - 1];
+      if (last && last[1] === index - 1) last[1] = index;
+      else runs.push([index, index]);
+    });
+    return (indexes.length > 1 ? "GPUs " : "GPU ") + runs.map(function (run) {
+      return run[0] === run[1] ? run[0] : run[0] + (run[1] - run[0] > 1 ? " to " : ", ") + run[1];
+    }).join(", ");
+  }
+
+  function hexadecimal(id) {
+    return ("000" + id.toString(16)).slice(-4);
+  }
+
+  function facts_of(device) {
+    var bandwidth = device.roofs && device.roofs.length ? device.roofs[0].bytes_per_second : null;
+    return [
+      device.sm_count > 0 ? device.sm_count + " SMs" : null,
+      format.known(bandwidth) ? format.giga(bandwidth) + " GB/s" : null,
+      device.pci_device_id > 0 ? "PCI id " + hexadecimal(device.pci_device_id) : null,
+      device.mig ? "MIG instance" + (device.identity.mig_profile ? " " + device.identity.mig_profile : "") : null
+    ].filter(Boolean).join(", ");
+  }
+
+  function roof_row(roof) {
+    var achievable = format.known(roof.achievable_flops_per_second)
+      ? format.tera(roof.achievable_flops_per_second) + " " + format.text(roof.achievable_flops_origin) : format.UNKNOWN;
+    return element("tr", {}, [
+      element("th", { scope: "row", class: "left" }, words.path(roof)),
+      element("td", {}, format.known(roof.flops_per_second) ? format.tera(roof.flops_per_second) : "not published"),
+      element("td", {}, format.intensity(roof.ridge)),
+      element("td", { title: roof.achievable_flops_source }, achievable),
+      element("td", {}, format.tera(roof.held_clock_flops_per_second))
+    ]);
+  }
+
+  function head(texts) {
+    return element("thead", {}, element("tr", {}, texts.map(function (text, column) {
+      return element("th", { scope: "col", class: column ? null : "left", title: text[1] }, text[0]);
+    })));
+  }
+
+  function roof_table(roofs) {
+    return element("div", { class: "scroll" }, element("table", { class: "compact" }, [
+      element("caption", {}, "Roofs used in this run, TFLOP/s"),
+      head([["Roof", "what multiplies, and in what it adds up"], ["Peak", "the specification's, dense: it alone classifies"],
+        ["Ridge, FLOP/B", "FLOP per byte from which on the arithmetic takes longer than the memory"],
+        ["Achievable", "what a library was measured to reach, on this GPU or as published"],
+        ["Held clock", "the peak at the SM clock that was held during this run"]]),
+      element("tbody", {}, roofs.map(roof_row))
+    ]));
+  }
+
+  function throttled(clocks) {
+    return Object.keys(clocks.throttle_share || {}).filter(function (reason) { return clocks.throttle_share[reason] > 0; })
+      .map(function (reason) { return reason + " " + percent(clocks.throttle_share[reason]); });
+  }
+
+  function clock_text(clocks) {
+    if (!clocks || !format.known(clocks.sm_clock_hz)) return null;
+    return ["SM clock " + (clocks.sm_clock_hz / 1e6).toFixed(0) + " MHz under load, " +
+      (clocks.sm_clock_lowest_hz / 1e6).toFixed(0) + " at the lowest",
+    format.known(clocks.specification_clock_hz) ? "the peaks mean " + (clocks.specification_clock_hz / 1e6).toFixed(0) : null,
+    format.known(clocks.power_w) ? clocks.power_w.toFixed(0) + " W" : null].concat(throttled(clocks)).filter(Boolean).join("; ");
+  }
+
+  function clock_line(data, group) {
+    var indexes = group.devices;
+    return indexes.map(function (index) {
+      var clocks = data.devices[index].clocks, text = clock_text(clocks);
+      if (!text) return indexes.length > 1 ? null : element("p", { class: "note" }, "No reading of the clocks under load: which clock was held is not known.");
+      var slow = clocks.compute_scale < 0.95 || throttled(clocks).length;
+      return element("p", { class: slow ? "problem" : "note" }, (indexes.length > 1 ? "GPU " + index + ": " : "") + text);
+    }).filter(Boolean).slice(0, GPUS_SHOWN);
+  }
+
+  function gpu_card(data, group) {
+    var device = group.first, roofs = roofs_in_use(data, device, group.devices[0]);
+    var parts = [element("h3", {}, places(group.devices) + ": " + format.text(device.name)),
+      element("p", { class: "muted" }, facts_of(device) || "The trace does not describe it.")];
+    if (!device.spec)
+      parts.push(element("p", { class: "problem" }, "No row in the GPU table: no roof, ridge or class. Its figures can be given by --peak " +
+        group.devices[0] + ":bf16=TFLOP/s,bw=GB/s."));
+    else if (roofs.length) parts.push(roof_table(roofs));
+    else parts.push(element("p", { class: "note" }, "No operator of known shape ran on it, so none of its roofs was used."));
+    (device.identity && device.identity.checks && !device.simulated ? device.identity.checks : []).forEach(function (check) {
+      parts.push(element("p", { class: check.contradiction ? "problem" : "note" }, check.text));
+    });
+    return element("div", { class: "card gpu" }, parts.concat(device.spec ? clock_line(data, group) : []));
+  }
+
+  function gpu_cards(data) {
+    if (!data.devices.length)
+      return [element("div", { class: "card gpu" }, [element("h3", {}, "GPU"),
+        element("p", {}, "None described by the traces: no roof, no ridge, every class unknown.")])];
+    return groups_of(data).map(function (group) { return gpu_card(data, group); });
+  }
+
+  /* ---- time ---- */
+
+  /* The report's own sums; an older JSON has them in its operators only. */
+  function time_by_class(data) {
+    if (data.time_by_bound) return data.time_by_bound;
+    var sums = { memory: 0, compute: 0, overhead: 0, unknown: 0 };
+    data.operators.forEach(function (op) { sums[op.bound] += op.time_ns || 0; });
+    return format.known(data.coverage.gpu_time_ns) ? sums : null;
+  }
+
+  /* Only where all operators are here: of a part of them it would be another number. */
+  function roof_fraction(data) {
+    var roof = 0, time = 0;
+    if (data.cut && data.cut.operators) return null;
+    data.operators.forEach(function (op) {
+      if (!(op.time_ns > 0) || !(op.kernels > 0) || !format.known(op.roof_fraction)) return;
+      roof += op.roof_fraction * op.time_ns;
+      time += op.time_ns;
+    });
+    if (!(time > 0)) return null;
+    return { share: roof / time, all: time > 0.9995 * data.coverage.gpu_time_ns };
+  }
+
+  function class_card(data) {
+    var total = data.coverage.gpu_time_ns, sums = time_by_class(data);
+    var title = element("h3", {}, "Time by class");
+    if (!(total > 0) || !sums)
+      return element("div", { class: "card" }, [title, element("p", {}, "Nothing was timed: where the time went is not known.")]);
+    var parts = words.CLASSES.map(function (one) {
+      return { key: one.key, name: one.name, meaning: one.meaning, share: sums[one.key] / total, value: format.duration(sums[one.key]) };
+    });
+    return element("div", { class: "card" }, [title,
+      bar_group(format.duration(total) + " of " + words.of_model("GPU time in kernels", data), null, parts)]);
+  }
+
+  function shares(share) {
+    return words.SHAPES.map(function (source) {
+      return { key: source.key, name: source.name, meaning: source.meaning, share: share[source.key] };
+    });
+  }
+
+  function is_known(share) {
+    return words.SHAPES.some(function (source) { return format.known(share[source.key]); });
+  }
+
+  /* Kernels with a time, and those without. */
+  function timed_parts(coverage) {
+    var all = coverage.kernels + coverage.kernels_untimed;
+    return [
+      { key: "timed", name: "timed", share: coverage.kernels / all, value: format.count(coverage.kernels) },
+      { key: "untimed", name: "untimed", share: coverage.kernels_untimed / all, value: format.count(coverage.kernels_untimed) }
+    ];
+  }
+
+  function timed_words(coverage) {
+    if (!format.known(coverage.kernels)) return "no kernel timed";
+    return (coverage.kernels > 0 && !coverage.kernels_untimed ? "all " : "") + words.counted(coverage.kernels, "kernel", "kernels") + " timed";
+  }
+
+  function coverage_card(data) {
+    var c = data.coverage, parts = [element("h3", {}, "Coverage: where shapes are from")];
+    if (is_known(c.gpu_time_share))
+      parts.push(bar_group("by " + words.of_model("GPU time", data), "other kernels count as name only", shares(c.gpu_time_share)));
+    if (is_known(c.launch_share))
+      parts.push(bar_group("by GEMM and attention launches", null, shares(c.launch_share)));
+    if (c.kernels_untimed > 0) parts.push(bar_group("by whether kernels were timed", null, timed_parts(c)));
+    parts.push(element("p", { class: "note" }, words.counted(c.calls, "library call", "library calls") + ", " +
+      words.counted(c.launches, "kernel launch", "kernel launches") + " besides, " + timed_words(c) +
+      (format.known(c.executions_without_time) && c.executions_without_time > 0
+        ? ", " + words.counted(c.executions_without_time, "execution", "executions") + " without a time" : "")));
+    return element("div", { class: "card" }, parts);
+  }
+
+  /* ---- busy and idle ---- */
+
+  function activity_of(device) {
+    var time = device.time, span = time ? time.span_ns : null;
+    if (!time || !format.known(time.busy_ns)) return null;
+    if (!(span > 0)) return { time: time, parts: [] };
+    var of_span = function (ns) { return format.known(ns) ? ns / span : null; };
+    if (!format.known(time.compute_ns))
+      return { time: time, parts: [{ key: "busy", name: "busy", share: of_span(time.busy_ns) }, { key: "idle", name: "idle", share: of_span(time.gap_ns) }] };
+    return { time: time, parts: [
+      { key: "run", name: "compute", share: of_span(time.compute_ns) },
+      { key: "communication", name: "communication", share: of_span(time.communication_ns) },
+      { key: "copies", name: "copies", share: of_span(time.copy_ns) },
+      { key: "idle", name: "idle", share: of_span(time.gap_ns) }
+    ] };
+  }
+
+  var ACTIVITY = [["compute", "some kernel that is no communication ran"], ["communication", "kernels of communication ran, and no compute"],
+    ["copies", "copies or memsets ran, and no kernel"], ["busy", "something ran; what is not known"], ["idle", "nothing ran"]];
+
+  function share_of(activity, name) {
+    var found = (activity ? activity.parts : []).filter(function (part) { return part.name === name; })[0];
+    return found ? found.share : null;
+  }
+
+  /* What no GPU did has no column; idle always has one. */
+  function columns_of(data) {
+    return ACTIVITY.filter(function (column) {
+      return column[0] === "idle" || data.devices.some(function (device) { return share_of(activity_of(device), column[0]) > 0; });
+    });
+  }
+
+  function activity_row(data, index, columns) {
+    var activity = activity_of(data.devices[index]);
+    var name = element("th", { scope: "row", class: "left" }, "GPU " + index);
+    var whole = function (text) { return element("tr", {}, [name, element("td", { class: "left", colspan: columns.length + 3 }, text)]); };
+    if (!activity) return whole("busy and idle time not known: nothing was timed");
+    if (!activity.parts.length)
+      return whole("busy " + format.duration(activity.time.busy_ns) + "; how long it was timed is not known, so neither is its idle time");
+    return element("tr", {}, [name, element("td", { class: "bar-cell" }, bar(activity.parts, true))]
+      .concat(columns.map(function (column) { return element("td", {}, percent(share_of(activity, column[0]))); }))
+      .concat([element("td", {}, format.duration(activity.time.busy_ns)), element("td", {}, format.duration(activity.time.span_ns))]));
+  }
+
+  function activity_table(data, indexes) {
+    var columns = columns_of(data);
+    return element("div", { class: "scroll" }, element("table", { class: "compact wide" }, [
+      head([["GPU"], ["", null]].concat(columns.map(function (column) {
+        return [[element("span", { class: "swatch fill-" + (column[0] === "compute" ? "run" : column[0]), "aria-hidden": "true" }), " " + column[0]], column[1]];
+      })).concat([["busy time", "what is not idle"], ["span", "from the first start to the last end, while it was timed"]])),
+      element("tbody", {}, indexes.map(function (index) { return activity_row(data, index, columns); }))
+    ]));
+  }
+
+  function activity_card(data) {
+    var indexes = data.devices.map(function (device, index) { return index; });
+    if (!indexes.length) return null;
+    var in_windows = data.devices.some(function (device) { return device.time && device.time.in_windows; });
+    return element("div", { class: "card" }, [
+      element("h3", {}, ["Busy and idle", data.simulated ? element("span", { class: "note" }, " busy: simulated; idle: this host's") : null]),
+      activity_table(data, indexes.slice(0, GPUS_SHOWN)),
+      indexes.length > GPUS_SHOWN ? element("details", {}, [
+        element("summary", {}, indexes.length - GPUS_SHOWN + " more GPUs"), activity_table(data, indexes.slice(GPUS_SHOWN))
+      ]) : null,
+      in_windows ? element("p", { class: "note" }, "Only the windows in which kernels were timed count.") : null
+    ]);
+  }
+
+  /* ---- the whole ---- */
+
+  function figure(name, value, note) {
+    return value === format.UNKNOWN ? null : element("div", {}, [element("dt", {}, name),
+      element("dd", {}, [value, note ? element("span", { class: "note" }, " " + note) : null])]);
+  }
+
+  function figures(data) {
+    var c = data.coverage, fraction = roof_fraction(data), step = data.step;
+    return element("dl", { class: "figures" }, [
+      figure(words.of_model("GPU time in kernels", data), format.duration(c.gpu_time_ns)),
+      fraction ? figure(fraction.all ? "of the roof, over all" : "of the roof, of what has one", percent(fraction.share)) : null,
+      figure("FLOP/B of all known work", format.intensity(step.intensity)),
+      figure("library calls", format.count(c.calls)),
+      figure("kernels timed", format.count(c.kernels)),
+      data.phases.prefill.steps ? figure("prefill steps", format.count(data.phases.prefill.steps)) : null,
+      data.phases.decode.steps ? figure("decode steps", format.count(data.phases.decode.steps)) : null
+    ]);
+  }
+
+  function show_nothing(root, data) {
+    root.append(element("p", { class: "problem", id: "no-launch" }, "Nothing was recorded: no CUDA launch was seen in " +
+      words.counted(data.processes.length, "process", "processes") + ". " + words.no_launch(data).replace(/^./, function (letter) {
+        return letter.toUpperCase();
+      }) + "."));
+    if (data.devices.length) root.append(element("div", { class: "cards" }, gpu_cards(data)));
+  }
+
+  function start(root, data) {
+    var problems = list("problems", data.problems.concat(data.session.no_launch_reason ? [] : caveats(data)));
+    if (problems) root.append(problems);
+    if (data.session.no_launch_reason) return show_nothing(root, data);
+    var losses = loss_notice(data);
+    if (losses) root.append(losses);
+    root.append(figures(data));
+    root.append(element("div", { class: "cards" }, [
+      element("div", {}, gpu_cards(data).concat(coverage_card(data))), element("div", {}, [class_card(data), activity_card(data)])
+    ]));
+  }
+
+  rooftap.parts.push({ name: "overview", start: start });
+})(window.rooftap);
