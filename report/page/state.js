@@ -21,6 +21,11 @@ rooftap.state = (function () {
     (listeners[event] || []).forEach(function (listener) { listener(value, from); });
   }
 
+  /* Every word of TEXT, in any order. */
+  function has_words(words, text) {
+    return text.toLowerCase().split(/\s+/).every(function (word) { return words.indexOf(word) >= 0; });
+  }
+
   return {
     data: null,
 
@@ -48,7 +53,7 @@ rooftap.state = (function () {
         (!filter.types || filter.types.has(rooftap.state.type_of(op))) &&
         (!filter.bounds || filter.bounds.has(op.bound)) &&
         (!filter.phases || rooftap.state.phases_of(op).some(function (phase) { return filter.phases.has(phase); })) &&
-        (!filter.text || rooftap.state.words_of(op).indexOf(filter.text.toLowerCase()) >= 0);
+        (!filter.text || has_words(rooftap.state.words_of(op), filter.text));
     },
 
     /* What filters go by. */
@@ -60,7 +65,7 @@ rooftap.state = (function () {
     },
     words_of: function (op) {
       return [op.name, op.display_name, op.kind, op.family, op.bound, op.type_a, op.type_b, op.type_compute]
-        .concat(op.flags || [], op.model_weights || [], [op.m, op.n, op.k])
+        .concat(op.launch ? [op.launch.weight_format, op.launch.path] : [], op.flags || [], op.model_weights || [], [op.m, op.n, op.k])
         .filter(function (word) { return word !== null && word !== undefined; }).join(" ").toLowerCase();
     }
   };
