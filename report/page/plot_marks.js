@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is drawn onto uPlot's canvas beside its axes: roofs with their labels, ridges, and a mark for each operator. Class is
+ * told by shape as well as by colour, area is the share of time. All in the canvas's own pixels. */
+"use strict";
+var rooftap = window.rooftap || {};
+window.rooftap = rooftap;
+
+rooftap.plot_marks = (function () {
+  var DASHES = { specification: [], achievable: [8, 5], held_clock: [2, 4] };
+  var CLASSES = ["memory", "compute", "overhead", "unknown"];
+
+  /* Colours of page.css as they are now: they change with the scheme. */
+  function palette() {
+    var colours = {};
+    CLASSES.concat(["ink", "paper", "panel", "line", "muted", "accent"]).forEach(function (name) {
+      colours[name] = rooftap.draw.colour("--" + name) || "#888888";
+    });
+    colours.font = rooftap.draw.colour("--text") || "sans-serif";
+    return colours;
+  }
+
+  /* ---- shapes of one area ---- */
+
+  var OUTLINES = {
+    memory: function (path, x, y, r) { path.arc(x, y, r, 0, 2 * Math.PI); },
+    compute: function (path, x, y, r) {
+      var half = r * Math.sqrt(Math.PI) / 2;
+      path.rect(x - half, y - half, 2 * half, 2 * half);
+    },
+    overhead: function (path, x, y, r) { polygon(path, x, y + r / 6, r * Math.sqrt(Math.PI / (3 * Math.sqrt(3) / 4)), 3); },
+    unknown: function (path, x, y, r) { polygon(path, x, y, r * Math.sqrt(Math.PI / 2), 4); }
+  };
+
+  /* Regular, one corner up, RADIUS to the corners. */
+  function polygon(path, x, y, radius, corners) {
+    for (var corner = 0; corner < corners; corner++) {
+      var angle = 2 * Math.PI * corner / corners - Math.PI / 2;
+      path[corner ? "lineTo" : "moveTo"](x + radius * Math.cos(angle), y + radius * Math.sin(angle));
+    }
+    path.closePath();
+  }
+
+  function outline(context, bound, x, y, r) {
+    context.beginPath();
+    (OUTLINES[bound] || OUTLINES.unknown)(context, x, y, r);
+  }
+
+  /* One operator: {bound, starved, near_ridge, standing} at x, y. RATIO: pixels of the canvas for one of the page. */
+  function mark(context, colours, point, x, y, r, ratio) {
+    var colour = colours[point.bound] || colours.unknown;
+    outline(context, point.bound, x, y, r);
+    context.setLineDash([]);
+    context.fillStyle = colour;
+    context.globalAlpha = point.standing === "roof" ? 0.15 : 0.5;
+    context.fill();
+    context.globalAlpha = 1;
+    context.lineWidth = 1.5 * ratio;
+    context.strokeStyle = colour;
+    context.stroke();
+    if (point.starved) {
+      context.lineWidth = 2.5 * ratio;
+      context.strokeStyle = colours.ink;
+      context.setLineDash([4 * ratio, 3 * ratio]);
+      context.stroke();
+    }
+    if (point.near_ridge) {
+      outline(context, point.bound, x, y, r + 4 * ratio);
+      context.lineWidth = 1.5 * ratio;
+      context.strokeStyle = colours.ink;
+      context.setLineDash([]);
+      context.stroke();
+    }
+    context.setLineDash([]);
+  }
+
+  function selection(context, colours, point, x, y, r, ratio) {
+    outline(context, point.bound, x, y, r + 7 * ratio);
+    context.lineWidth = 6 * ratio;
+    context.strokeStyle = colours.paper;
+    context.stroke();
+    context.lineWidth = 3 * ratio;
+    context.strokeStyle = colours.accent;
+    context.stroke();
+  }
+
+  /* ---- text ---- */
+
+  function written(context, colours, text, x, y, ratio, colour) {
+    context.lineJoin = "round";
+    context.lineWidth = 4 * ratio;
+    context.strokeStyle = colours.paper;
+    context.strokeText(text, x, y);
+    context.fillStyle = colour || colours.ink;
+    context.fillText(text, x, y);
+  }
+
+  function overlaps(a, b) { return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom; }
+
+  /* Moves BOX by STEP in height until it is free of TAKEN and inside AREA; null: there is no such place. */
+  function free_place(box, step, taken, area) {
+    for (var tries = 0; tries < 8; tries++) {
+      var inside = box.top >= area.top && box.bottom <= area.bottom && box.left >= area.left && box.right <= area.right;
+      if (inside && !taken.some(function (other) { return overlaps(box, other); })) return box;
+      box = { left: box.left, right: box.right, top: box.top + step, bottom: box.bottom + step };
+    }
+    return null;
+  }
+
+  /* ---- roofs ---- */
+
+  /* FRAME: {context, colours, ratio, area {left, top, right, bottom}, x(value), y(value), range {x, y}, narrow}. */
+  function ends(frame, line) {
+    var from = Math.max(line.from, frame.range.x[0]), to = Math.min(line.to, frame.range.x[1]);
+    if (!(from < to)) return null;
+    var height = rooftap.roofs.height;
+    return { x0: frame.x(from), y0: frame.y(height(line, from)), x1: frame.x(to), y1: frame.y(height(line, to)) };
+  }
+
+  function roof(frame, line) {
+    var at = ends(frame, line);
+    if (!at) return;
+    var context = frame.context;
+    context.beginPath();
+    context.moveTo(at.x0, at.y0);
+    context.lineTo(at.x1, at.y1);
+    context.setLineDash(DASHES[line.standard].map(function (length) { return length * frame.ratio; }));
+    context.lineWidth = (line.standard === "specification" ? 2 : 1.75) * frame.ratio;
+    context.strokeStyle = line.standard === "specification" ? frame.colours.ink : frame.colours.muted;
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  function rate_text(line) {
+    return line.side === "memory" ? rooftap.format.giga(line.rate) + " GB/s" : rooftap.plot_card.flops(line.rate);
+  }
+
+  function line_text(line, narrow) {
+    var name = line.side === "memory" ? "" : (narrow ? line.name.replace(/ \([^)]*\)/g, "") : line.name) + " ";
+    var word = line.standard === "specification" ? "" : ", " + line.word + (line.origin ? " (" + line.origin + ")" : "");
+    return name + rate_text(line) + word;
+  }
+
+  /* On the flat part, at the right end; the specification's above its line, what is lower below it. */
+  function flat_label(frame, line, taken) {
+    var at = ends(frame, line);
+    if (!at || at.y0 < frame.area.top || at.y0 > frame.area.bottom) return;
+    var context = frame.context, ratio = frame.ratio, height = 15 * ratio;
+    var text = line_text(line, frame.narrow);
+    var width = context.measureText(text).width;
+    var above = line.standard === "specification";
+    var right = frame.area.right - 6 * ratio;
+    var top = above ? at.y0 - height - 3 * ratio : at.y0 + 3 * ratio;
+    var box = free_place({ left: right - width, right: right, top: top, bottom: top + height }, (above ? -height : height), taken, frame.area);
+    if (!box) return;
+    taken.push(box);
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    written(context, frame.colours, text, right, (box.top + box.bottom) / 2, ratio, above ? null : frame.colours.muted);
+  }
+
+  /* Along the slope. */
+  function slope_label(frame, line) {
+    var at = ends(frame, line);
+    if (!at || at.x1 <= at.x0) return;
+    var context = frame.context, ratio = frame.ratio, area = frame.area;
+    var rise = (at.y1 - at.y0) / (at.x1 - at.x0);
+    var first = Math.max(at.x0, rise ? at.x0 + (area.bottom - at.y0) / rise : at.x0);
+    var last = Math.min(at.x1, rise ? at.x0 + (area.top - at.y0) / rise : at.x1);
+    var text = line_text(line, frame.narrow);
+    var room = Math.hypot(last - first, rise * (last - first));
+    if (!(last > first) || context.measureText(text).width > room - 12 * ratio) return;
+    var x = first + (last - first) * 0.42, above = line.standard === "specification";
+    context.save();
+    context.translate(x, at.y0 + rise * (x - at.x0));
+    context.rotate(Math.atan(rise));
+    context.textAlign = "center";
+    context.textBaseline = above ? "bottom" : "top";
+    written(context, frame.colours, text, 0, (above ? -4 : 4) * ratio, ratio, above ? null : frame.colours.muted);
+    context.restore();
+  }
+
+  function ridge(frame, line) {
+    if (line.ridge === null || line.ridge === undefined || line.from < frame.range.x[0] || line.from > frame.range.x[1]) return;
+    var context = frame.context, x = frame.x(line.from), y = frame.y(line.rate);
+    context.beginPath();
+    context.moveTo(x, Math.max(y, frame.area.top));
+    context.lineTo(x, frame.area.bottom);
+    context.lineWidth = frame.ratio;
+    context.setLineDash([frame.ratio, 3 * frame.ratio]);
+    context.strokeStyle = frame.colours.muted;
+    context.stroke();
+    context.setLineDash([]);
+    if (y < frame.area.top || y > frame.area.bottom) return;
+    context.beginPath();
+    polygon(context, x, y, 6 * frame.ratio, 4);
+    context.fillStyle = frame.colours.ink;
+    context.fill();
+  }
+
+  function ridge_label(frame, line, taken) {
+    if (line.ridge === null || line.ridge === undefined || line.from < frame.range.x[0] || line.from > frame.range.x[1]) return;
+    var context = frame.context, ratio = frame.ratio, height = 15 * ratio, gap = 5 * ratio;
+    var text = "ridge " + rooftap.plot_card.intensity(line.ridge) + (frame.several ? " " + line.name.replace(/ \([^)]*\)/g, "") : "");
+    var width = context.measureText(text).width, x = frame.x(line.from), bottom = frame.area.bottom - gap;
+    var right_of = x + gap + width <= frame.area.right;
+    var left = right_of ? x + gap : x - gap - width;
+    var box = free_place({ left: left, right: left + width, top: bottom - height, bottom: bottom }, -height, taken, frame.area);
+    if (!box) return;
+    taken.push(box);
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    written(context, frame.colours, text, left, (box.top + box.bottom) / 2, ratio);
+  }
+
+  function clipped(frame, draw) {
+    var area = frame.area, context = frame.context;
+    context.save();
+    context.beginPath();
+    context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+    context.clip();
+    context.font = 12 * frame.ratio + "px " + frame.colours.font;
+    draw();
+    context.restore();
+  }
+
+  function flat_lines(lines, above) {
+    return lines.filter(function (line) { return line.side === "compute" && (line.standard === "specification") === above; })
+      .sort(function (a, b) { return above ? a.rate - b.rate : b.rate - a.rate; });
+  }
+
+  /* Below the points. */
+  function roofs(frame, lines) {
+    clipped(frame, function () {
+      lines.forEach(function (line) { ridge(frame, line); });
+      lines.forEach(function (line) { roof(frame, line); });
+    });
+  }
+
+  /* Above them. */
+  function labels(frame, lines) {
+    clipped(frame, function () {
+      var taken = [];
+      frame.several = lines.filter(function (line) { return line.ridge; }).length > 1;
+      /* Those above their line from the lowest up, those below it from the highest down, so that none passes another's. */
+      flat_lines(lines, true).forEach(function (line) { flat_label(frame, line, taken); });
+      flat_lines(lines, false).forEach(function (line) { flat_label(frame, line, taken); });
+      lines.forEach(function (line) { if (line.side === "memory") slope_label(frame, line); });
+      lines.forEach(function (line) { ridge_label(frame, line, taken); });
+    });
+  }
+
+  return {
+    DASHES: DASHES, CLASSES: CLASSES, palette: palette, mark: mark, selection: selection, roofs: roofs, labels: labels, clipped: clipped,
+    rate_text: rate_text, line_text: line_text
+  };
+})();
