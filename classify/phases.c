@@ -118,19 +118,49 @@ static uint64_t in_phases(const struct operator_row *op)
     return op->phase_calls[PHASE_UNKNOWN] + op->phase_calls[PHASE_PREFILL] + op->phase_calls[PHASE_DECODE];
 }
 
-/* How much of an operator's sums is of PHASE. Where the phases of replays are not known, they go where the captured calls
- * went: which of the calls were captured is not known then, so where these are of several phases, neither is how its time
- * is split. */
-static double part_of(const struct operator_row *op, enum phase phase)
+/* Parts of a whole. */
+struct part {
+    double of, all; /* all 0: none */
+};
+
+/* Where the phases of replays are not known, they go where the captured calls went: which of the calls were captured is not
+ * known then, so where these are of several phases, neither is how its time is split. */
+static struct part part_of(const struct operator_row *op, enum phase phase)
 {
     const uint64_t executions = operator_row_executions(op), phases = in_phases(op);
     const uint64_t all = executions > phases ? executions : phases;
     const bool replayed = (op->of_call ? op->executions : op->kernels) > op->calls;
     if (op->replays_phased || phases > op->calls)
-        return all ? (double)op->phase_calls[phase] / (double)all : 0;
+        return (struct part){(double)op->phase_calls[phase], (double)all};
     if (!op->calls || (replayed && op->phase_calls[PHASE_PREFILL] && op->phase_calls[PHASE_DECODE]))
-        return 0;
-    return (double)op->phase_calls[phase] / (double)op->calls;
+        return (struct part){0, 0};
+    return (struct part){(double)op->phase_calls[phase], (double)op->calls};
+}
+
+double phases_part(const struct operator_row *op, enum phase phase)
+{
+    double left = 1;
+    if (phase != PHASE_UNKNOWN) {
+        const struct part part = part_of(op, phase);
+        return part.all > 0 ? part.of / part.all : 0;
+    }
+    for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++)
+        left -= phases_part(op, p);
+    return left > 0 ? left : 0;
+}
+
+/* Multiplied first: a whole number of whole ones. */
+double phases_executions(const struct operator_row *op, enum phase phase)
+{
+    const double executions = (double)operator_row_executions(op);
+    double left = executions;
+    if (phase != PHASE_UNKNOWN) {
+        const struct part part = part_of(op, phase);
+        return part.all > 0 ? executions * part.of / part.all : 0;
+    }
+    for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++)
+        left -= phases_executions(op, p);
+    return left > 0 ? left : 0;
 }
 
 void phases_find(struct session *session)
@@ -143,13 +173,8 @@ void phases_find(struct session *session)
     }
     for (size_t i = 0; i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
-        double left = 1;
-        for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
-            double part = part_of(op, p);
-            add_operator(&session->phases[p], op, part);
-            left -= part;
-        }
-        add_operator(&session->phases[PHASE_UNKNOWN], op, left);
+        for (int p = 0; p < PHASE_COUNT; p++)
+            add_operator(&session->phases[p], op, phases_part(op, p));
         add_operator(&session->step, op, 1);
     }
     for (int p = 0; p < PHASE_COUNT; p++)

@@ -69,6 +69,12 @@ double step_rows(const struct step_facts *step);
 enum phase phase_of_step(const struct step_facts *step, const struct step_facts *before, const struct step_facts *next,
                          const struct step_facts *after_next); /* NULL: there is none */
 
+struct operator_row;
+/* How much of an operator's sums is of PHASE, from 0 to 1, and how many of its executions: no whole number where the phases of
+ * replays are not known and those of calls stand for them. UNKNOWN: what the others leave. */
+double phases_part(const struct operator_row *op, enum phase phase);
+double phases_executions(const struct operator_row *op, enum phase phase);
+
 struct session;
 void phases_find(struct session *session); /* session->phases and step; phases' steps and sum of rows are there */
 

@@ -28,6 +28,9 @@ static void find_shares(const struct session *session, struct verdict *verdict)
             roofless += time;
         all += time;
     }
+    const bool timed = !isnan(session->coverage.gpu_time_ns);
+    for (int bound = 0; bound < VERDICT_BOUNDS; bound++)
+        verdict->time_ns[bound] = !timed ? NAN : verdict->by_roof ? 0 : sum[bound];
     verdict->roofless_share = all > 0 ? roofless / all : NAN;
     for (int bound = 0; bound < VERDICT_BOUNDS; bound++) {
         verdict->share[bound] = all > 0 ? sum[bound] / all : NAN;

@@ -22,12 +22,13 @@ enum verdict_kind {
 
 struct verdict {
     enum verdict_kind kind;
-    bool by_roof;                 /* nothing was timed: shares are of the time at the roof */
-    double share[VERDICT_BOUNDS]; /* of the time, by class; their sum is 1. NAN: no time at all */
-    double roofless_share;        /* the part of share[BOUND_UNKNOWN] whose work is known, and only a roof is missing */
-    enum bound bound;             /* the largest of the known classes; UNKNOWN: none has any time */
-    double idle_share;            /* of the devices' spans; NAN: not known, or simulated */
-    const struct advice *lever;   /* of LIST: what saves most busy time; NULL: nothing is worth it */
+    bool by_roof;                   /* nothing was timed: shares are of the time at the roof */
+    double share[VERDICT_BOUNDS];   /* of the time, by class; their sum is 1. NAN: no time at all */
+    double time_ns[VERDICT_BOUNDS]; /* of operators of that class; NAN: nothing was timed */
+    double roofless_share;      /* the part of share[BOUND_UNKNOWN] whose work is known, and only a roof is missing */
+    enum bound bound;           /* the largest of the known classes; UNKNOWN: none has any time */
+    double idle_share;          /* of the devices' spans; NAN: not known, or simulated */
+    const struct advice *lever; /* of LIST: what saves most busy time; NULL: nothing is worth it */
 };
 
 struct verdict verdict_of(const struct session *session, const struct advice_list *list);
