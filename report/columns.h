@@ -26,6 +26,7 @@ void column_source_free(struct column_source *source);
 
 struct column {
     const char *title;
+    const char *meaning;  /* in a few words, for a page; NULL only where there is no title */
     const char *key;      /* of `--sort`; NULL: it is not sorted by */
     bool left;            /* aligned to the left */
     bool shape;           /* a row without a shape has its name over these, the last */
@@ -52,6 +53,9 @@ enum columns_of {
 
 const struct column *columns(enum columns_of of, size_t *count);
 const struct column *columns_by_key(enum columns_of of, const char *key); /* NULL: there is none */
+
+/* The table has no such column: it is for sorting alone, or about what is not in this session. */
+bool columns_hidden(const struct column *column, const struct column_source *source);
 
 struct text_table *columns_table(enum columns_of of, const struct column_source *source);
 /* NAMED: the name NAME stands in place of the shape. */

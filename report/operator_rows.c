@@ -139,6 +139,35 @@ struct operator_rows operator_rows_of(const struct column_source *source, const 
     return rows;
 }
 
+/* ---- those that are not shown ---- */
+
+static void add_operator(struct operator_rest *rest, const struct operator_row *op)
+{
+    rest->calls_known &= op->calls_known;
+    rest->timed |= op->timed && op->kernels;
+    sum_add(&rest->calls, op->calls);
+    sum_add(&rest->time_ns, op->time_ns);
+}
+
+static void add_weight(struct operator_rest *rest, const struct weight_row *weight)
+{
+    rest->timed |= weight->timed;
+    sum_add(&rest->calls, weight->executions);
+    sum_add(&rest->time_ns, weight->time_ns);
+}
+
+struct operator_rest operator_rows_rest(const struct view *view, const struct operator_rows *rows)
+{
+    struct operator_rest rest = {.calls_known = true};
+    for (size_t i = rows->shown; i < rows->count; i++) {
+        if (view->by == COLUMNS_OF_WEIGHT)
+            add_weight(&rest, rows->rows[i]);
+        else
+            add_operator(&rest, rows->rows[i]);
+    }
+    return rest;
+}
+
 void operator_rows_free(struct operator_rows *rows)
 {
     free(rows->rows);

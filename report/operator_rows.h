@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "classify/session.h"
 #include "report/view.h"
@@ -28,6 +29,13 @@ struct operator_rows operator_rows_of(const struct column_source *source, const 
 /* By kernel, longest time first, of those operators that KEEP accepts. */
 struct operator_rows operator_rows_by_kernel(const struct session *session,
                                              bool (*keep)(const struct operator_row *op));
+
+/* What can be summed of the rows that are not shown: of calls that nobody counted there is no sum. */
+struct operator_rest {
+    bool calls_known, timed;
+    uint64_t calls, time_ns;
+};
+struct operator_rest operator_rows_rest(const struct view *view, const struct operator_rows *rows);
 void operator_rows_free(struct operator_rows *rows);
 
 #endif

@@ -9,8 +9,7 @@
 #include "report/columns.h"
 #include "report/format.h"
 
-/* Why a kernel has no shape whose name the table of launches knows; NULL: nothing to say. */
-static const char *why_no_shape(const struct operator_row *op)
+const char *operator_table_note(const struct operator_row *op)
 {
     static const char *const why[LAUNCH_READING_COUNT] = {
         [LAUNCH_OTHER_REVISION] = " (unknown revision)",
@@ -20,44 +19,11 @@ static const char *why_no_shape(const struct operator_row *op)
     return !op->of_call && op->launch && op->launch->reading < LAUNCH_READING_COUNT ? why[op->launch->reading] : NULL;
 }
 
-/* What can be summed of the rows that are not shown: of calls that nobody counted there is no sum. */
-struct rest {
-    bool calls_known, timed;
-    uint64_t calls, time_ns;
-};
-
-static void add_operator(struct rest *rest, const struct operator_row *op)
-{
-    rest->calls_known &= op->calls_known;
-    rest->timed |= op->timed && op->kernels;
-    sum_add(&rest->calls, op->calls);
-    sum_add(&rest->time_ns, op->time_ns);
-}
-
-static void add_weight(struct rest *rest, const struct weight_row *weight)
-{
-    rest->timed |= weight->timed;
-    sum_add(&rest->calls, weight->executions);
-    sum_add(&rest->time_ns, weight->time_ns);
-}
-
-static struct rest rest_of(const struct view *view, const struct operator_rows *rows)
-{
-    struct rest rest = {.calls_known = true};
-    for (size_t i = rows->shown; i < rows->count; i++) {
-        if (view->by == COLUMNS_OF_WEIGHT)
-            add_weight(&rest, rows->rows[i]);
-        else
-            add_operator(&rest, rows->rows[i]);
-    }
-    return rest;
-}
-
 /* Its sums stand under the columns of these keys, the text under the next column that is aligned to the left. */
 static void add_rest(struct text_table *table, const struct session *session, const struct view *view,
                      const struct operator_rows *rows)
 {
-    struct rest rest = rest_of(view, rows);
+    struct operator_rest rest = operator_rows_rest(view, rows);
     char text[64], number[FORMAT_BYTES], time[FORMAT_BYTES], share[FORMAT_BYTES], calls[FORMAT_BYTES];
     const char *cells[TEXT_TABLE_COLUMNS_MOST];
     size_t count;
@@ -92,7 +58,7 @@ void operator_table_print(const struct column_source *source, const struct view 
         columns_add(table, view->by, source, op, named, op->name,
                     mixed ? COLOUR_NONE : colour_of_bound(op->roofline.bound));
         if (named)
-            text_table_note(table, why_no_shape(op));
+            text_table_note(table, operator_table_note(op));
     }
     if (rows->shown < rows->count)
         add_rest(table, source->session, view, rows);

@@ -13,4 +13,7 @@
 void operator_table_print(const struct column_source *source, const struct view *view, const struct operator_rows *rows,
                           FILE *out);
 
+/* Behind a name: why a kernel has no shape whose name the table of launches knows; NULL: nothing to say. */
+const char *operator_table_note(const struct operator_row *op);
+
 #endif

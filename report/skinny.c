@@ -42,18 +42,17 @@ static int by_most_saved(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static size_t list_of(const struct column_source *source, const struct view *view, const void **list)
+const void **skinny_list(const struct session *session, size_t *found)
 {
-    const struct session *session = source->session;
+    const void **list = allocate(session->weight_count + 1, sizeof *list);
     size_t count = 0;
     for (size_t i = 0; i < session->weight_count; i++)
         if (is_listed(&session->weights[i]))
             list[count++] = &session->weights[i];
     if (count)
         qsort(list, count, sizeof *list, by_most_saved);
-    if (view->skinny && view->sort)
-        columns_sort(view->sort, source, list, count);
-    return count;
+    *found = count;
+    return list;
 }
 
 /* The option that shows what was left out. */
@@ -156,31 +155,46 @@ static void print_groups(const struct column_source *source, const struct view *
         fprintf(out, "  (%zu more: %s)\n", left, more_by(view));
 }
 
+const char skinny_legend[] = "M*: compute-bound from there; %<M*: time below it; SHORT: what holds it back; BLOCKS: of "
+                             "its longest shape, and SMs";
+
+void skinny_print_title(const struct column_source *source, FILE *out)
+{
+    fprintf(out, "skinny or starved weights (N x K); from BATCH on, what that would save at the roof, %% of %s",
+            source->by_roof ? "the time at the roof" : "busy time");
+}
+
+void skinny_print_notes(const struct column_source *source, const struct view *view, const void **list, size_t shown,
+                        size_t groups, FILE *out)
+{
+    print_caps(source->session, list, shown, out);
+    print_bandwidths(source->session, list, shown, out);
+    print_groups(source, view, groups, out);
+}
+
 void skinny_print(const struct column_source *source, const struct view *view, size_t at_most, FILE *out)
 {
-    const struct session *session = source->session;
     enum { INDENT = 4 };
-    const void **list = allocate(session->weight_count + 1, sizeof *list);
-    size_t count = list_of(source, view, list), shown = count > at_most ? at_most : count;
+    size_t count;
+    const void **list = skinny_list(source->session, &count);
+    const size_t shown = count > at_most ? at_most : count;
     struct wrapped_text wrapped;
+    if (view->skinny && view->sort)
+        columns_sort(view->sort, source, list, count);
     if (count) {
         FILE *text = wrapped_text_begin(&wrapped, view->width, 0, out);
-        fprintf(text,
-                "\nskinny or starved weights (N x K); from BATCH on, what that would save at the roof, %% of %s:\n",
-                source->by_roof ? "the time at the roof" : "busy time");
+        fputc('\n', text);
+        skinny_print_title(source, text);
+        fputs(":\n", text);
         wrapped_text_end(&wrapped);
         print_table(source, view, list, shown, out);
     }
     FILE *text = wrapped_text_begin(&wrapped, view->width, INDENT, out);
     if (count)
-        fputs("  M*: compute-bound from there; %<M*: time below it; SHORT: what holds it back; BLOCKS: of its longest "
-              "shape, and SMs\n",
-              text);
+        fprintf(text, "  %s\n", skinny_legend);
     if (shown < count)
         fprintf(text, "  (%zu more: %s)\n", count - shown, more_by(view));
-    print_caps(session, list, shown, text);
-    print_bandwidths(session, list, shown, text);
-    print_groups(source, view, at_most, text);
+    skinny_print_notes(source, view, list, shown, at_most, text);
     wrapped_text_end(&wrapped);
     free(list);
 }

@@ -16,16 +16,22 @@ static const struct weight_row *weight_of(const void *row)
 
 /* ---- numbers ---- */
 
+/* As JSON.md has it: a process was timed, and some kernel of the weight was seen. */
+static bool has_time(const struct weight_row *weight)
+{
+    return weight->timed && weight->time_ns;
+}
+
 static double value_share(const struct column_source *source, const void *row)
 {
     (void)source;
-    return weight_of(row)->timed ? weight_of(row)->share : NAN;
+    return has_time(weight_of(row)) ? weight_of(row)->share : NAN;
 }
 
 static double value_time(const struct column_source *source, const void *row)
 {
     (void)source;
-    return weight_of(row)->timed ? (double)weight_of(row)->time_ns : NAN;
+    return has_time(weight_of(row)) ? (double)weight_of(row)->time_ns : NAN;
 }
 
 static double value_calls(const struct column_source *source, const void *row)
@@ -87,7 +93,7 @@ static double value_gain(const struct column_source *source, const void *row)
     double gain = 0;
     for (size_t i = 0; i < weight->operator_count; i++)
         gain += source->session->operators[weight->operators[i]].gain_ns;
-    return weight->timed ? columns_busy_share(source, weight->device, gain) : NAN;
+    return has_time(weight) ? columns_busy_share(source, weight->device, gain) : NAN;
 }
 
 /* Of busy time, or where nothing was timed of the time at the roof. */
@@ -250,39 +256,69 @@ static void print_4_bit(const struct column_source *source, const void *row, cha
 
 /* clang-format off */
 static const struct column of_weight[] = {
-    {.title = "GPU",   .print = print_device, .several_devices = true},
-    {.title = "%TIME", .key = "share", .print = print_share, .value = value_share},
-    {.title = "TIME",  .key = "time", .print = print_time, .value = value_time},
-    {.title = "CALLS", .key = "calls", .print = print_calls, .value = value_calls},
-    {.title = "N",     .key = "n", .print = print_n, .value = value_n, .shape = true},
-    {.title = "K",     .key = "k", .print = print_k, .value = value_k, .shape = true},
-    {.title = "TYPES", .key = "types", .print = print_types, .left = true, .ascending = true, .shape = true},
-    {.title = "M p50", .key = "m", .print = print_p50, .value = value_p50, .shape = true},
-    {.title = "M p90", .key = "m90", .print = print_p90, .value = value_p90, .shape = true},
-    {.title = "M*",    .key = "m_star", .print = print_star, .value = value_star, .shape = true},
-    {.title = "%<M*",  .key = "below", .print = print_below, .value = value_below, .shape = true},
-    {.title = "BLOCKS", .key = "fill", .print = print_fill, .value = value_fill, .ascending = true, .spare = 1, .shape = true},
-    {.title = "%GAIN", .key = "gain", .print = print_gain, .value = value_gain, .shape = true},
+    {.title = "GPU", .meaning = "number of the GPU, as the report lists them",
+     .print = print_device, .several_devices = true},
+    {.title = "%TIME", .meaning = "share of the kernel time of all GPUs",
+     .key = "share", .print = print_share, .value = value_share},
+    {.title = "TIME", .meaning = "time of all products with it",
+     .key = "time", .print = print_time, .value = value_time},
+    {.title = "CALLS", .meaning = "executions of all products with it",
+     .key = "calls", .print = print_calls, .value = value_calls},
+    {.title = "N", .meaning = "output features; x: matrices of one call",
+     .key = "n", .print = print_n, .value = value_n, .shape = true},
+    {.title = "K", .meaning = "input features",
+     .key = "k", .print = print_k, .value = value_k, .shape = true},
+    {.title = "TYPES", .meaning = "of operands, / what they are multiplied in, > result, where these differ",
+     .key = "types", .print = print_types, .left = true, .ascending = true, .shape = true},
+    {.title = "M p50", .meaning = "rows of the activation: half of the executions have no more",
+     .key = "m", .print = print_p50, .value = value_p50, .shape = true},
+    {.title = "M p90", .meaning = "rows of the activation: nine of ten executions have no more",
+     .key = "m90", .print = print_p90, .value = value_p90, .shape = true},
+    {.title = "M*", .meaning = "rows from which on it is compute-bound",
+     .key = "m_star", .print = print_star, .value = value_star, .shape = true},
+    {.title = "%<M*", .meaning = "share of its time with fewer rows than M*",
+     .key = "below", .print = print_below, .value = value_below, .shape = true},
+    {.title = "BLOCKS", .meaning = "thread blocks of its longest product, and SMs of the GPU",
+     .key = "fill", .print = print_fill, .value = value_fill, .ascending = true, .spare = 1, .shape = true},
+    {.title = "%GAIN", .meaning = "share of busy time saved if all of it ran at the roof",
+     .key = "gain", .print = print_gain, .value = value_gain, .shape = true},
 };
 
 static const struct column of_skinny[] = {
-    {.title = "GPU",     .print = print_device, .several_devices = true},
-    {.title = "%TIME",   .key = "share", .print = print_share, .value = value_share},
-    {.title = "CALLS",   .key = "calls", .print = print_calls, .value = value_calls, .spare = 1},
-    {.title = "N",       .key = "n", .print = print_n, .value = value_n},
-    {.title = "K",       .key = "k", .print = print_k, .value = value_k},
-    {.title = "TYPES",   .key = "types", .print = print_types, .left = true, .ascending = true},
-    {.title = "M p50",   .key = "m", .print = print_p50, .value = value_p50},
-    {.title = "p90",     .key = "m90", .print = print_p90, .value = value_p90, .spare = 2},
-    {.title = "SHORT",   .key = "short", .print = print_side, .left = true, .ascending = true, .spare = 3},
-    {.title = "M*",      .key = "m_star", .print = print_star, .value = value_star},
-    {.title = "%<M*",    .key = "below", .print = print_below, .value = value_below},
-    {.title = "BLOCKS",  .key = "fill", .print = print_fill, .value = value_fill, .ascending = true},
-    {.title = "BATCH",   .key = "batch", .print = print_batch, .value = value_batch},
-    {.title = "FUSE",    .key = "fuse", .print = print_fuse, .value = value_fuse},
-    {.title = "FILL",    .key = "split_k", .print = print_split, .value = value_split},
-    {.title = "8BIT",    .key = "8_bit", .print = print_8_bit, .value = value_8_bit},
-    {.title = "4BIT",    .key = "4_bit", .print = print_4_bit, .value = value_4_bit},
+    {.title = "GPU", .meaning = "number of the GPU, as the report lists them",
+     .print = print_device, .several_devices = true},
+    {.title = "%TIME", .meaning = "share of the kernel time of all GPUs",
+     .key = "share", .print = print_share, .value = value_share},
+    {.title = "CALLS", .meaning = "executions of all products with it",
+     .key = "calls", .print = print_calls, .value = value_calls, .spare = 1},
+    {.title = "N", .meaning = "output features; x: matrices of one call",
+     .key = "n", .print = print_n, .value = value_n},
+    {.title = "K", .meaning = "input features",
+     .key = "k", .print = print_k, .value = value_k},
+    {.title = "TYPES", .meaning = "of operands, / what they are multiplied in, > result, where these differ",
+     .key = "types", .print = print_types, .left = true, .ascending = true},
+    {.title = "M p50", .meaning = "rows of the activation: half of the executions have no more",
+     .key = "m", .print = print_p50, .value = value_p50},
+    {.title = "p90", .meaning = "rows of the activation: nine of ten executions have no more",
+     .key = "m90", .print = print_p90, .value = value_p90, .spare = 2},
+    {.title = "SHORT", .meaning = "the dimension that holds it back",
+     .key = "short", .print = print_side, .left = true, .ascending = true, .spare = 3},
+    {.title = "M*", .meaning = "rows from which on it is compute-bound",
+     .key = "m_star", .print = print_star, .value = value_star},
+    {.title = "%<M*", .meaning = "share of its time with fewer rows than M*",
+     .key = "below", .print = print_below, .value = value_below},
+    {.title = "BLOCKS", .meaning = "thread blocks of its longest product, and SMs of the GPU",
+     .key = "fill", .print = print_fill, .value = value_fill, .ascending = true},
+    {.title = "BATCH", .meaning = "saved at the roof with M* rows in each call, in % of busy time",
+     .key = "batch", .print = print_batch, .value = value_batch},
+    {.title = "FUSE", .meaning = "saved at the roof by one product with those that read the same activation, in % of busy time",
+     .key = "fuse", .print = print_fuse, .value = value_fuse},
+    {.title = "FILL", .meaning = "saved at the roof if K were split over the SMs that have nothing to do, in % of busy time",
+     .key = "split_k", .print = print_split, .value = value_split},
+    {.title = "8BIT", .meaning = "saved at the roof with the weight in 8 bits, in % of busy time",
+     .key = "8_bit", .print = print_8_bit, .value = value_8_bit},
+    {.title = "4BIT", .meaning = "saved at the roof with the weight in 4 bits, in % of busy time",
+     .key = "4_bit", .print = print_4_bit, .value = value_4_bit},
     {.title = NULL,      .key = "time", .print = print_time, .value = value_time},
 };
 /* clang-format on */

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a page, read as a browser reads them, beside the text report and the JSON of the same sessions.
+
+check_page_parts.py PAGE_PARTS REPORT_DRIVER MAKE_TRACE CASES
+"""
+import html.parser
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+VOID = {"br", "col", "hr", "img", "input", "link", "meta"}
+ALL = 2**62
+
+
+class Tree(html.parser.HTMLParser):
+    """Tables as lists of rows of cells; every tag must be closed in order."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tables, self.blocks, self.notes = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        assert "style" not in attributes and not any(key.startswith("on") for key in attributes), (tag, attributes)
+        assert tag in {"div", "table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "p", "ul", "li"}, tag
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "div":
+            self.blocks.append(attributes)
+        elif tag == "table":
+            self.tables.append({"by": attributes["data-by"], "thead": [], "tbody": [], "tfoot": [], "caption": ""})
+        elif tag == "tr":
+            self.part = next(part for part in reversed(self.open) if part in ("thead", "tbody", "tfoot"))
+            self.tables[-1][self.part].append({"attributes": attributes, "cells": []})
+        elif tag in ("td", "th"):
+            self.tables[-1][self.part][-1]["cells"].append({"tag": tag, "attributes": attributes, "text": ""})
+        elif tag in ("p", "li"):
+            self.notes.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, (tag, self.open)
+
+    def handle_data(self, text):
+        if not self.open:
+            assert not text.strip(), text
+        elif self.open[-1] in ("td", "th"):
+            self.tables[-1][self.part][-1]["cells"][-1]["text"] += text
+        elif self.open[-1] == "caption":
+            self.tables[-1]["caption"] += text
+        elif self.open[-1] in ("p", "li"):
+            self.notes[-1] += text
+        else:
+            assert not text.strip(), (self.open, text)
+
+
+def run(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True)
+    assert done.returncode in (0, 1, 2), (command, done.returncode, done.stderr)
+    return done
+
+
+def parse(text):
+    tree = Tree()
+    tree.feed(text)
+    tree.close()
+    assert not tree.open, tree.open
+    return tree
+
+
+def without_blanks(text):
+    return "".join(text.split())
+
+
+def text_rows(text, titles):
+    """The lines below the line of TITLES, as far as they are rows; without blanks, since some cells hold one."""
+    lines = text.split("\n")
+    heads = [i for i, line in enumerate(lines) if without_blanks(line) == without_blanks("".join(titles))]
+    if not heads:
+        return None
+    rows = []
+    for line in lines[heads[0] + 1:]:
+        if not line.strip() or (line.startswith("  M*:")):
+            break
+        rows.append(without_blanks(line))
+    return rows
+
+
+def check_shape_of_rows(table, listed, simulated):
+    titles = table["thead"][0]["cells"]
+    assert len(table["thead"]) == 1 and all(cell["tag"] == "th" for cell in titles)
+    assert all(cell["attributes"]["title"] and cell["attributes"]["scope"] == "col" for cell in titles)
+    assert ("simulated" in table["caption"]) == simulated, table["caption"]
+    for row in table["tbody"] + table["tfoot"]:
+        width = sum(int(cell["attributes"].get("colspan", 1)) for cell in row["cells"])
+        assert width == len(titles), (width, len(titles), row)
+    for cell in titles:
+        assert cell["attributes"]["class"] in ("left", "num")
+
+
+def same_value(cell, value, scale=1):
+    """What a cell is sorted by, beside the JSON's figure."""
+    sorted_by = cell["attributes"].get("data-v")
+    if value is None:
+        assert sorted_by is None or sorted_by == "Infinity", (cell, value)
+        return
+    assert sorted_by is not None and math.isclose(float(sorted_by), value * scale, rel_tol=1e-8, abs_tol=0), (cell, value)
+
+
+def check_values(table, listed):
+    """Sort values of columns that are keys of the JSON."""
+    keys = {"time": "time_ns", "share": "share", "calls": "executions" if table["by"] in ("weight", "skinny") else "calls",
+            "intensity": "intensity", "flops": "flops_per_second", "bytes": "bytes_per_second", "roof": "roof_fraction",
+            "m_star": "m_star", "m90": "m_p90"}
+    of_title = [cell["attributes"].get("data-key") for cell in table["thead"][0]["cells"]]
+    for row in table["tbody"]:
+        entry = listed[int(row["attributes"]["data-index"])]
+        column = 0
+        for cell in row["cells"]:
+            key = of_title[column]
+            if key in keys and "colspan" not in cell["attributes"]:
+                same_value(cell, entry[keys[key]])
+            column += int(cell["attributes"].get("colspan", 1))
+
+
+def check_names(table, listed):
+    for row in table["tbody"]:
+        entry = listed[int(row["attributes"]["data-index"])]
+        for cell in row["cells"]:
+            if "name" not in cell["attributes"]["class"].split():
+                continue
+            title = cell["attributes"].get("title")
+            assert cell["text"], row
+            if title is not None:
+                assert len(title.encode()) <= 1024 * 3 + 3
+                if title.isascii() and len(title) < 1024 and entry.get("display_name"):
+                    assert title == entry["display_name"], (title, entry["display_name"])
+
+
+def check_table(table, text, report, rows):
+    titles = [cell["text"] for cell in table["thead"][0]["cells"]]
+    expected = text_rows(text, titles)
+    assert expected is not None, (titles, text)
+    listed = {"shape": report["operators"], "weight": report["weights"], "skinny": report["weights"],
+              "kernel": report.get("kernels")}[table["by"]]
+    check_shape_of_rows(table, listed, report["simulated"])
+    assert len(table["tbody"]) <= rows
+    for row, line in zip(table["tbody"], expected):
+        named = [cell for cell in row["cells"] if "name" in cell["attributes"]["class"].split()]
+        before = "".join(cell["text"] for cell in row["cells"] if cell not in named)
+        if named:
+            assert line.startswith(without_blanks(before)), (before, line)
+        else:
+            assert line == without_blanks(before), (before, line)
+    places = [int(row["attributes"]["data-index"]) for row in table["tbody"]]
+    if table["by"] == "skinny":
+        assert all(report["weights"][place]["skinny"] or report["weights"][place]["starved"] for place in places)
+        assert len(set(places)) == len(places)
+    else:
+        assert places == list(range(len(places)))
+    if listed:
+        check_values(table, listed)
+        check_names(table, listed)
+    if table["by"] == "shape":
+        for row in table["tbody"]:
+            assert row["attributes"]["data-bound"] == listed[int(row["attributes"]["data-index"])]["bound"]
+    if table["tfoot"]:
+        check_rest(table, expected, listed, len(places))
+
+
+def check_rest(table, expected, listed, shown):
+    """Exact sums of what is not shown, as the text's last row has them."""
+    cells = [cell["text"] for cell in table["tfoot"][0]["cells"]]
+    if table["by"] == "skinny":
+        return
+    rest = without_blanks("".join(cells[:-1]))
+    assert expected[shown].startswith(rest + "("), (expected[shown], cells)
+    if listed:
+        assert "({:,} more rows".format(len(listed) - shown) in cells[-1], cells
+
+
+def check_session(parts, driver, session, rows):
+    report = run(driver, "--json", session)
+    if not report.stdout:
+        return 0
+    report = json.loads(report.stdout)
+    if not report["operators"]:
+        tree = parse(run(parts, "tables", rows, session).stdout.decode())
+        assert not tree.tables and len(tree.notes) == 3, tree.notes
+        return 0
+    tree = parse(run(parts, "tables", rows, session).stdout.decode())
+    assert [block["data-by"] for block in tree.blocks] == ["shape", "weight", "kernel"]
+    assert ["hidden" in block for block in tree.blocks] == [False, True, True]
+    checked = 0
+    top = ["--top", str(rows)] if rows < ALL else []
+    for table in tree.tables:
+        text = run(driver, "--by", table["by"], *top, session).stdout.decode()
+        check_table(table, text, report, rows)
+        checked += len(table["tbody"])
+    skinny = parse(run(parts, "skinny", rows, session).stdout.decode())
+    some = any(weight["skinny"] or weight["starved"] for weight in report["weights"])
+    assert bool(skinny.tables) == some
+    for table in skinny.tables:
+        text = run(driver, "--skinny", *top, session).stdout.decode()
+        check_table(table, text, report, rows)
+        checked += len(table["tbody"])
+    return checked
+
+
+def make_session(make_trace, case, folder):
+    session = folder / "SESSION"
+    session.mkdir()
+    for source, to in ((case / "trace.txt", folder / "trace.txt"), (case / "session.json", session / "session.json")):
+        if source.exists():
+            text = source.read_text(errors="surrogateescape")
+            for mark, value in (("@PID@", os.getpid()), ("@HOST@", os.uname().nodename), ("@NOW@", 1700000000)):
+                text = text.replace(mark, str(value))
+            to.write_text(text, errors="surrogateescape")
+    subprocess.run([str(make_trace), str(folder / "trace.txt"), str(session)], check=True, capture_output=True)
+    return session
+
+
+def main():
+    parts, driver, make_trace, cases = (pathlib.Path(argument) for argument in sys.argv[1:5])
+    checked = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for description in sorted(cases.glob("*/trace.txt")):
+            folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+            session = make_session(make_trace, description.parent, folder)
+            for rows in (ALL, 2):
+                try:
+                    checked += check_session(parts, driver, session, rows)
+                except AssertionError:
+                    print(f"{description.parent.name}, {rows} rows:", file=sys.stderr)
+                    raise
+    print(f"{checked} rows are as the text and the JSON have them")
+    assert checked > 300
+
+
+main()
