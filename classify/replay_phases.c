@@ -26,6 +26,7 @@ struct epochs {
     struct index_map map;         /* by graph and its launches before */
     const struct epoch **updates; /* those of graphs that were captured anew and updated; by graph, then launches */
     size_t update_count;
+    uint64_t (*phases_before)[PHASE_COUNT]; /* of each update, and behind the last: updates before it, by phase */
 };
 
 /* ---- epochs ---- */
@@ -209,16 +210,21 @@ static void find_updates(struct epochs *epochs)
             epochs->updates[epochs->update_count++] = &epochs->items[i];
     if (epochs->update_count)
         qsort(epochs->updates, epochs->update_count, sizeof epochs->updates[0], by_graph);
+    epochs->phases_before = allocate(epochs->update_count + 1, sizeof *epochs->phases_before);
+    for (size_t i = 0; i < epochs->update_count; i++) {
+        memcpy(epochs->phases_before[i + 1], epochs->phases_before[i], sizeof epochs->phases_before[i]);
+        epochs->phases_before[i + 1][epochs->updates[i]->span->phase]++;
+    }
 }
 
-/* The first update of GRAPH after launch FROM. */
-static size_t first_update(const struct epochs *epochs, uint32_t graph, uint64_t from)
+/* The first update of GRAPH that FROM launches, or more, came before. */
+static size_t first_update_from(const struct epochs *epochs, uint32_t graph, uint64_t from)
 {
     size_t low = 0, high = epochs->update_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const struct epoch *update = epochs->updates[middle];
-        if (update->graph < graph || (update->graph == graph && update->from <= from))
+        if (update->graph < graph || (update->graph == graph && update->from < from))
             low = middle + 1;
         else
             high = middle;
@@ -226,32 +232,45 @@ static size_t first_update(const struct epochs *epochs, uint32_t graph, uint64_t
     return low;
 }
 
-/* Updates that NODE lived through. LIVES: it still holds. */
-static size_t updates_through(const struct epochs *epochs, const struct graph_past *node, bool lives, size_t *first)
+/* The first update of GRAPH after launch FROM. */
+static size_t first_update(const struct epochs *epochs, uint32_t graph, uint64_t from)
 {
-    const uint64_t until = node->from + node->launches + lives;
-    size_t end = *first = first_update(epochs, node->graph, node->from);
-    while (end < epochs->update_count && epochs->updates[end]->graph == node->graph &&
-           epochs->updates[end]->from < until)
-        end++;
-    return end - *first;
+    return from == UINT64_MAX ? first_update_from(epochs, graph + 1, 0) : first_update_from(epochs, graph, from + 1);
 }
 
-/* CAPTURED, where it is wanted, gets the same as counts of captured calls of its own. */
+/* Updates that NODE lived through: from *FIRST on, up to *END. LIVES: it still holds. */
+static void updates_through(const struct epochs *epochs, const struct graph_past *node, bool lives, size_t *first,
+                            size_t *end)
+{
+    const uint64_t until = node->from + node->launches + lives;
+    *first = first_update(epochs, node->graph, node->from);
+    *end = first_update_from(epochs, node->graph, until);
+    if (*end < *first)
+        *end = *first;
+}
+
+/* CAPTURED, where it is wanted, gets the same as counts of captured calls of its own. A node that holds for a whole run is
+ * there for every update: what is counted is looked up, not walked. */
 static void count_unchanged(struct replay_phases *replays, const struct operator_join *join,
                             const struct epochs *epochs, const struct graph_past *node, bool lives,
                             struct graph_replays *captured)
 {
-    size_t first, count = updates_through(epochs, node, lives, &first);
+    size_t first, end;
     uint32_t number;
-    if (!node->leading || !node->first_call || !count || !number_of(join, node->use, &number))
+    updates_through(epochs, node, lives, &first, &end);
+    if (!node->leading || !node->first_call || first == end || !number_of(join, node->use, &number))
         return;
-    for (size_t i = first; i < first + count; i++) {
-        count_captured(replays, number, epochs->updates[i], node->leading);
-        if (captured)
-            time_slices_add(&graph_replays_count(captured, node->use)->slices, epochs->updates[i]->realtime_ns,
-                            (struct trace_slice){.timed = node->leading});
+    make_room(replays, number);
+    for (int p = 0; p < PHASE_COUNT; p++) {
+        const uint64_t updates = epochs->phases_before[end][p] - epochs->phases_before[first][p];
+        uint64_t calls;
+        if (__builtin_mul_overflow(updates, node->leading, &calls))
+            calls = UINT64_MAX;
+        sum_add(&replays->captured[number][p], calls);
     }
+    for (size_t i = first; captured && i < end; i++)
+        time_slices_add(&graph_replays_count(captured, node->use)->slices, epochs->updates[i]->realtime_ns,
+                        (struct trace_slice){.timed = node->leading});
 }
 
 static int by_most_begun(const void *left, const void *right)
@@ -366,6 +385,7 @@ static void find(const struct operator_join *join, struct replay_phases *replays
     for_each_node(&join->replays, take_count, &finding);
     free(spans);
     free(finding.epochs.updates);
+    free(finding.epochs.phases_before);
     free(finding.epochs.items);
     index_map_free(&finding.epochs.map);
 }
