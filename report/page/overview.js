@@ -3,16 +3,12 @@
  * was busy. */
 "use strict";
 (function (rooftap) {
-  var draw = rooftap.draw, format = rooftap.format, words = rooftap.words;
-  var element = draw.element;
+  var format = rooftap.format, words = rooftap.words, gpus = rooftap.gpus, tabular = rooftap.tabular;
+  var element = rooftap.draw.element, percent = tabular.percent, list = tabular.list;
   var GPUS_SHOWN = 8, LOUD_FROM = 0.01;
 
   /* Caveats that change how the figures read, so they stand above them; the others are among the assumptions. */
   var LOUD = ["no_records", "untimed", "sampled", "graph_times", "no_roof", "estimated", "hidden_shapes", "held_clock", "running"];
-
-  function percent(share) {
-    return format.known(share) ? format.share(share) + " %" : format.UNKNOWN;
-  }
 
   /* ---- bars ---- */
 
@@ -48,10 +44,6 @@
 
   /* ---- warnings ---- */
 
-  function list(class_name, texts) {
-    return texts.length ? element("ul", { class: class_name }, texts.map(function (text) { return element("li", {}, text); })) : null;
-  }
-
   function loss_notice(data) {
     var losses = words.losses(data), share = words.lost_share(data);
     if (!losses.length) return null;
@@ -69,43 +61,9 @@
 
   /* ---- GPUs ---- */
 
-  function roofs_in_use(data, device, index) {
-    return (device.roofs || []).filter(function (roof) {
-      if (format.known(roof.operators)) return roof.operators > 0;
-      return data.operators.some(function (op) { return op.device === index && op.type_compute === roof.type && format.known(op.ridge) && op.ridge === roof.ridge; });
-    });
-  }
-
   function identity_of(data, device, index) {
     return JSON.stringify([device.name, device.spec, device.sm_count, device.pci_device_id, device.mig, device.identity,
-      roofs_in_use(data, device, index).map(function (roof) { return [words.path(roof), roof.flops_per_second, roof.achievable_flops_per_second]; })]);
-  }
-
-  /* GPUs that are the same but for their clocks and times are one card: {first, devices: [index]}. */
-  function groups_of(data) {
-    var groups = [], by_identity = new Map();
-    data.devices.forEach(function (device, index) {
-      var identity = identity_of(data, device, index);
-      if (!by_identity.has(identity)) {
-        by_identity.set(identity, { first: device, devices: [] });
-        groups.push(by_identity.get(identity));
-      }
-      by_identity.get(identity).devices.push(index);
-    });
-    return groups;
-  }
-
-  /* "GPU 0 to 3, 5" */
-  function places(indexes) {
-    var runs = [];
-    indexes.forEach(function (index) {
-      var last = runs[runs.length - 1];
-      if (last && last[1] === index - 1) last[1] = index;
-      else runs.push([index, index]);
-    });
-    return (indexes.length > 1 ? "GPUs " : "GPU ") + runs.map(function (run) {
-      return run[0] === run[1] ? run[0] : run[0] + (run[1] - run[0] > 1 ? " to " : ", ") + run[1];
-    }).join(", ");
+      gpus.roofs_in_use(data, device, index).map(function (roof) { return [words.path(roof), roof.flops_per_second, roof.achievable_flops_per_second]; })]);
   }
 
   function hexadecimal(id) {
@@ -122,66 +80,39 @@
     ].filter(Boolean).join(", ");
   }
 
-  function roof_row(roof) {
-    var achievable = format.known(roof.achievable_flops_per_second)
-      ? format.tera(roof.achievable_flops_per_second) + " " + format.text(roof.achievable_flops_origin) : format.UNKNOWN;
-    return element("tr", {}, [
-      element("th", { scope: "row", class: "left" }, words.path(roof)),
-      element("td", {}, format.known(roof.flops_per_second) ? format.tera(roof.flops_per_second) : "not published"),
-      element("td", {}, format.intensity(roof.ridge)),
-      element("td", { title: roof.achievable_flops_source }, achievable),
-      element("td", {}, format.tera(roof.held_clock_flops_per_second))
-    ]);
-  }
+  var ROOF_COLUMNS = [
+    { name: "Roof", meaning: "what multiplies, and in what it adds up", kind: "left" },
+    { name: "Peak", meaning: "the specification's, dense: it alone classifies" },
+    { name: "Ridge, FLOP/B", meaning: "FLOP per byte from which on the arithmetic takes longer than the memory" },
+    { name: "Achievable", meaning: "what a library was measured to reach, on this GPU or as published" },
+    { name: "Held clock", meaning: "the peak at the SM clock that was held during this run" }
+  ];
 
-  function head(texts) {
-    return element("thead", {}, element("tr", {}, texts.map(function (text, column) {
-      return element("th", { scope: "col", class: column ? null : "left", title: text[1] }, text[0]);
-    })));
-  }
-
-  function roof_table(roofs) {
-    return element("div", { class: "scroll" }, element("table", { class: "compact" }, [
-      element("caption", {}, "Roofs used in this run, TFLOP/s"),
-      head([["Roof", "what multiplies, and in what it adds up"], ["Peak", "the specification's, dense: it alone classifies"],
-        ["Ridge, FLOP/B", "FLOP per byte from which on the arithmetic takes longer than the memory"],
-        ["Achievable", "what a library was measured to reach, on this GPU or as published"],
-        ["Held clock", "the peak at the SM clock that was held during this run"]]),
-      element("tbody", {}, roofs.map(roof_row))
-    ]));
-  }
-
-  function throttled(clocks) {
-    return Object.keys(clocks.throttle_share || {}).filter(function (reason) { return clocks.throttle_share[reason] > 0; })
-      .map(function (reason) { return reason + " " + percent(clocks.throttle_share[reason]); });
-  }
-
-  function clock_text(clocks) {
-    if (!clocks || !format.known(clocks.sm_clock_hz)) return null;
-    return ["SM clock " + (clocks.sm_clock_hz / 1e6).toFixed(0) + " MHz under load, " +
-      (clocks.sm_clock_lowest_hz / 1e6).toFixed(0) + " at the lowest",
-    format.known(clocks.specification_clock_hz) ? "the peaks mean " + (clocks.specification_clock_hz / 1e6).toFixed(0) : null,
-    format.known(clocks.power_w) ? clocks.power_w.toFixed(0) + " W" : null].concat(throttled(clocks)).filter(Boolean).join("; ");
+  function roof_cells(roof) {
+    return [words.path(roof), format.known(roof.flops_per_second) ? format.tera(roof.flops_per_second) : "not published",
+      format.intensity(roof.ridge),
+      format.known(roof.achievable_flops_per_second)
+        ? format.tera(roof.achievable_flops_per_second) + " " + format.text(roof.achievable_flops_origin) : null,
+      format.tera(roof.held_clock_flops_per_second)];
   }
 
   function clock_line(data, group) {
     var indexes = group.devices;
     return indexes.map(function (index) {
-      var clocks = data.devices[index].clocks, text = clock_text(clocks);
+      var clocks = data.devices[index].clocks, text = gpus.clock_text(clocks);
       if (!text) return indexes.length > 1 ? null : element("p", { class: "note" }, "No reading of the clocks under load: which clock was held is not known.");
-      var slow = clocks.compute_scale < 0.95 || throttled(clocks).length;
-      return element("p", { class: slow ? "problem" : "note" }, (indexes.length > 1 ? "GPU " + index + ": " : "") + text);
+      return element("p", { class: gpus.is_held_back(clocks) ? "problem" : "note" }, (indexes.length > 1 ? "GPU " + index + ": " : "") + text);
     }).filter(Boolean).slice(0, GPUS_SHOWN);
   }
 
   function gpu_card(data, group) {
-    var device = group.first, roofs = roofs_in_use(data, device, group.devices[0]);
-    var parts = [element("h3", {}, places(group.devices) + ": " + format.text(device.name)),
+    var device = group.first, roofs = gpus.roofs_in_use(data, device, group.devices[0]);
+    var parts = [element("h3", {}, gpus.places(group.devices) + ": " + format.text(device.name)),
       element("p", { class: "muted" }, facts_of(device) || "The trace does not describe it.")];
     if (!device.spec)
       parts.push(element("p", { class: "problem" }, "No row in the GPU table: no roof, ridge or class. Its figures can be given by --peak " +
         group.devices[0] + ":bf16=TFLOP/s,bw=GB/s."));
-    else if (roofs.length) parts.push(roof_table(roofs));
+    else if (roofs.length) parts.push(tabular.table("Roofs used in this run, TFLOP/s", ROOF_COLUMNS, roofs.map(roof_cells)));
     else parts.push(element("p", { class: "note" }, "No operator of known shape ran on it, so none of its roofs was used."));
     (device.identity && device.identity.checks && !device.simulated ? device.identity.checks : []).forEach(function (check) {
       parts.push(element("p", { class: check.contradiction ? "problem" : "note" }, check.text));
@@ -193,7 +124,7 @@
     if (!data.devices.length)
       return [element("div", { class: "card gpu" }, [element("h3", {}, "GPU"),
         element("p", {}, "None described by the traces: no roof, no ridge, every class unknown.")])];
-    return groups_of(data).map(function (group) { return gpu_card(data, group); });
+    return gpus.groups(data, function (device, index) { return identity_of(data, device, index); }).map(function (group) { return gpu_card(data, group); });
   }
 
   /* ---- time ---- */
@@ -315,10 +246,13 @@
 
   function activity_table(data, indexes) {
     var columns = columns_of(data);
-    return element("div", { class: "scroll" }, element("table", { class: "compact wide" }, [
-      head([["GPU"], ["", null]].concat(columns.map(function (column) {
-        return [[element("span", { class: "swatch fill-" + (column[0] === "compute" ? "run" : column[0]), "aria-hidden": "true" }), " " + column[0]], column[1]];
-      })).concat([["busy time", "what is not idle"], ["span", "from the first start to the last end, while it was timed"]])),
+    var head = [{ name: "GPU", kind: "left" }, { name: element("span", { class: "visually-hidden" }, "bar") }].concat(columns.map(function (column) {
+      return { name: [element("span", { class: "swatch fill-" + (column[0] === "compute" ? "run" : column[0]), "aria-hidden": "true" }), " " + column[0]],
+        meaning: column[1] };
+    })).concat([{ name: "busy time", meaning: "what is not idle" },
+      { name: "span", meaning: "from the first start to the last end, while it was timed" }]);
+    return element("div", { class: "scroll" }, element("table", { class: "wide" }, [
+      tabular.head(head),
       element("tbody", {}, indexes.map(function (index) { return activity_row(data, index, columns); }))
     ]));
   }
@@ -366,7 +300,7 @@
   }
 
   function start(root, data) {
-    var problems = list("problems", data.problems.concat(data.session.no_launch_reason ? [] : caveats(data)));
+    var problems = list(data.problems.concat(data.session.no_launch_reason ? [] : caveats(data)), "problems");
     if (problems) root.append(problems);
     if (data.session.no_launch_reason) return show_nothing(root, data);
     var losses = loss_notice(data);

@@ -42,11 +42,6 @@
     setTimeout(function () { URL.revokeObjectURL(link.href); }, 60000);
   }
 
-  /* "2026-11-30 17:37:28 UTC"; milliseconds are all that a number of so many nanoseconds still has. */
-  function utc(realtime_ns) {
-    return format.known(realtime_ns) ? new Date(realtime_ns / 1e6).toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC") : null;
-  }
-
   function fact(name, text, code) {
     return text ? draw.element("span", { class: name, title: code ? text : null }, [name + " ", code ? draw.element("code", {}, text) : text]) : null;
   }
@@ -56,7 +51,7 @@
     document.getElementById("simulated").hidden = !data.simulated;
     if (!verdict.textContent.trim()) verdict.textContent = data.verdict.sentence;
     draw.clear(document.getElementById("source")).append.apply(document.getElementById("source"), [
-      fact("command", session.command, true), fact("on", session.host), fact("at", utc(session.started_realtime_ns)),
+      fact("command", session.command, true), fact("on", session.host), fact("at", rooftap.tabular.utc(session.started_realtime_ns)),
       draw.element("button", { type: "button", id: "download", class: "link",
         on: { click: download } }, data.cut ? "Download the JSON of this page" : "Download the JSON")
     ].filter(Boolean));
