@@ -3,7 +3,7 @@
 "use strict";
 (function (rooftap) {
   var element = rooftap.draw.element, format = rooftap.format, names = rooftap.names, words = rooftap.words, state = rooftap.state;
-  var SUBJECTS_SHOWN = 6, TEXT_SHOWN = 400;
+  var SUBJECTS_SHOWN = 6, SUBJECT_LETTERS = 160, TEXT_LETTERS = 1000;
 
   /* "simulated busy time": what a share is of, as the text report has it. */
   function base_text(one, data) {
@@ -55,7 +55,7 @@
 
   function subject_row(one, subject, base_ns, data) {
     var place = operator_of(one.subject_kind, subject.index, data);
-    var text = names.element(subject.text, TEXT_SHOWN);
+    var text = names.element(subject.text, SUBJECT_LETTERS);
     var share = base_ns > 0 ? format.gain(subject.saved_ns / base_ns) + " %" : format.duration(subject.saved_ns);
     var row = element("li", null, [element("span", { "class": "share" }, share), " ", place === null ? text : link_to(place, text)]);
     if (place === null && has_operator(one.subject_kind)) row.append(" (its operator is not in this file)");
@@ -121,7 +121,7 @@
   function text_list(id, title, style, texts) {
     if (!texts.length) return [];
     return [element("h3", { id: id }, title), element("ul", { "class": style, "aria-labelledby": id }, texts.map(function (text) {
-      return element("li", null, names.element(text, 4096));
+      return element("li", null, names.element(text, TEXT_LETTERS));
     }))];
   }
 

@@ -17,8 +17,11 @@ rooftap.save = (function () {
 
   /* Shows the text itself, selected. */
   function offer(area, back) {
+    var open = true;
     area.classList.add("offered");
     function close() {
+      if (!open) return;
+      open = false; /* its own removal blurs it */
       area.remove();
       if (back && back.focus) back.focus({ preventScroll: true });
     }

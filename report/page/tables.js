@@ -4,7 +4,7 @@
 "use strict";
 (function (rooftap) {
   var element = rooftap.draw.element, format = rooftap.format, names = rooftap.names, facts = rooftap.facts, state = rooftap.state;
-  var ME = "operators", PAGE_ROWS = 10;
+  var ME = "operators", PAGE_ROWS = 10, FEW_ROWS = 12;
   var WORDS = { shape: "operators", weight: "weights", kernel: "kernels" };
 
   var data, tables, shown, controls;
@@ -333,6 +333,7 @@
       start_empty(root);
       return;
     }
+    root.closest("section").classList.toggle("few", Object.keys(tables).every(function (by) { return tables[by].rows.length <= FEW_ROWS; }));
     root.append.apply(root, toolbar());
     Object.keys(tables).forEach(function (by) { make_interactive(tables[by]); });
     state.on("select", selected);
