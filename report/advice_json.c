@@ -28,20 +28,28 @@ static json_t *sentence(const struct session *session, const struct advice_list 
     return value;
 }
 
-static json_t *verdict_object(const struct session *session, const struct advice_list *list)
+static json_t *time_by_bound(const struct verdict *verdict)
 {
-    struct verdict verdict = verdict_of(session, list);
+    json_t *object = json_object();
+    for (int bound = 0; bound < VERDICT_BOUNDS; bound++)
+        json_value_set(object, bound_name((enum bound)bound), json_value_number(verdict->time_ns[bound]));
+    return object;
+}
+
+static json_t *verdict_object(const struct session *session, const struct advice_list *list,
+                              const struct verdict *verdict)
+{
     json_t *object = json_object(), *shares = json_object();
     for (int bound = 0; bound < VERDICT_BOUNDS; bound++)
-        json_value_set(shares, bound_name((enum bound)bound), json_value_real(verdict.share[bound]));
-    json_value_set(object, "kind", json_value_text(verdict_kind_name(verdict.kind)));
-    json_value_set(object, "sentence", sentence(session, list, &verdict));
-    json_value_set(object, "by_roof", json_boolean(verdict.by_roof));
-    json_value_set(object, "bound", json_value_text(bound_name(verdict.bound)));
+        json_value_set(shares, bound_name((enum bound)bound), json_value_real(verdict->share[bound]));
+    json_value_set(object, "kind", json_value_text(verdict_kind_name(verdict->kind)));
+    json_value_set(object, "sentence", sentence(session, list, verdict));
+    json_value_set(object, "by_roof", json_boolean(verdict->by_roof));
+    json_value_set(object, "bound", json_value_text(bound_name(verdict->bound)));
     json_value_set(object, "share", shares);
-    json_value_set(object, "idle_share", json_value_real(verdict.idle_share));
-    json_value_set(object, "lever", json_value_text(verdict.lever ? verdict.lever->row->id : NULL));
-    json_value_set(object, "lever_share", json_value_real(verdict.lever ? verdict.lever->saved_share : NAN));
+    json_value_set(object, "idle_share", json_value_real(verdict->idle_share));
+    json_value_set(object, "lever", json_value_text(verdict->lever ? verdict->lever->row->id : NULL));
+    json_value_set(object, "lever_share", json_value_real(verdict->lever ? verdict->lever->saved_share : NAN));
     return object;
 }
 
@@ -57,10 +65,12 @@ static json_t *subject_object(const struct session *session, const struct advice
     return object;
 }
 
-static json_t *advice_object(const struct session *session, const struct advice_list *list, const struct advice *advice)
+static json_t *advice_object(struct json_cut *cut, const struct session *session, const struct advice_list *list,
+                             const struct advice *advice)
 {
     json_t *object = json_object(), *subjects = json_array();
-    for (size_t i = 0; i < advice->subject_count; i++)
+    const size_t items = json_cut_items(cut, subjects, advice->subject_count);
+    for (size_t i = 0; i < items; i++)
         json_array_append_new(subjects, subject_object(session, advice, i));
     json_value_set(object, "id", json_value_text(advice->row->id));
     json_value_set(object, "text", json_value_text(advice->row->text));
@@ -94,14 +104,16 @@ static json_t *caveats_array(const struct session *session)
     return array;
 }
 
-void advice_json_set(json_t *root, const struct session *session)
+void advice_json_set(json_t *root, struct json_cut *cut, const struct session *session)
 {
     struct advice_list list = advice_find(session);
+    struct verdict verdict = verdict_of(session, &list);
     json_t *advice = json_array();
     for (size_t i = 0; i < list.count; i++)
-        json_array_append_new(advice, advice_object(session, &list, &list.items[i]));
-    json_value_set(root, "verdict", verdict_object(session, &list));
+        json_array_append_new(advice, advice_object(cut, session, &list, &list.items[i]));
+    json_value_set(root, "verdict", verdict_object(session, &list, &verdict));
     json_value_set(root, "advice", advice);
     json_value_set(root, "caveats", caveats_array(session));
+    json_value_set(root, "time_by_bound", time_by_bound(&verdict));
     advice_free(&list);
 }

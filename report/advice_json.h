@@ -6,8 +6,9 @@
 #include <jansson.h>
 
 #include "classify/session.h"
+#include "report/json_cut.h"
 
-/* Sets the keys `verdict`, `advice`, and `caveats` of ROOT. */
-void advice_json_set(json_t *root, const struct session *session);
+/* Sets the keys `verdict`, `advice`, `caveats` and `time_by_bound` of ROOT. */
+void advice_json_set(json_t *root, struct json_cut *cut, const struct session *session);
 
 #endif

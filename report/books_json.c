@@ -17,12 +17,9 @@ static json_t *pair(const double value[2])
     return range((struct predict_range){value[0], value[1]});
 }
 
-static json_t *indexes(const struct books_list *list)
+static json_t *indexes(struct json_cut *cut, const struct books_list *list)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < list->count; i++)
-        json_array_append_new(array, json_value_count(list->indexes[i]));
-    return array;
+    return json_cut_indexes(cut, list->indexes, list->count);
 }
 
 static json_t *weights_of(const struct books *books, const struct books_row *row)
@@ -46,7 +43,7 @@ static void set_measured(json_t *object, const struct books_measured *measured)
     json_value_set(object, "times_roof", json_value_real(measured->times_roof));
 }
 
-static json_t *row_object(const struct books *books, const struct books_row *row, double routed)
+static json_t *row_object(struct json_cut *cut, const struct books *books, const struct books_row *row, double routed)
 {
     static const char *const kinds[] = {
         [WEIGHT_FORM_PLAIN] = "plain",
@@ -67,8 +64,8 @@ static json_t *row_object(const struct books *books, const struct books_row *row
     json_value_set(object, "calls", range(books_narrow(row->calls, routed)));
     json_value_set(object, "bytes", range(books_narrow(row->bytes, routed)));
     json_value_set(object, "seen", json_boolean(seen));
-    json_value_set(object, "weights", indexes(&row->weights));
-    json_value_set(object, "operators", indexes(&row->operators));
+    json_value_set(object, "weights", indexes(cut, &row->weights));
+    json_value_set(object, "operators", indexes(cut, &row->operators));
     json_value_set(object, "executions", json_value_real(row->executions));
     set_measured(object, &row->measured);
     for (int p = PHASE_UNKNOWN + 1; p < PHASE_COUNT; p++) {
@@ -103,19 +100,20 @@ static json_t *attention_object(const struct books *books, const struct books_at
     return object;
 }
 
-static json_t *device_object(const struct books *books, const struct books_device *device)
+static json_t *device_object(struct json_cut *cut, const struct books *books, const struct books_device *device)
 {
     json_t *object = json_object(), *rows = json_array();
-    for (size_t i = 0; i < device->row_count; i++)
-        json_array_append_new(rows, row_object(books, &device->rows[i], device->routed[PHASE_UNKNOWN]));
+    const size_t items = json_cut_items(cut, rows, device->row_count);
+    for (size_t i = 0; i < items; i++)
+        json_array_append_new(rows, row_object(cut, books, &device->rows[i], device->routed[PHASE_UNKNOWN]));
     json_value_set(object, "device", json_value_size(device->device));
     json_value_set(object, "steps", json_value_real(device->steps));
     json_value_set(object, "steps_source", json_value_text(books_steps_source_name(device->steps_source)));
     json_value_set(object, "passes", json_value_real(device->passes));
     json_value_set(object, "passes_share", json_value_real(device->passes_share));
     json_value_set(object, "rows", rows);
-    json_value_set(object, "extra_weights", indexes(&device->extra_weights));
-    json_value_set(object, "extra_grouped", indexes(&device->extra_grouped));
+    json_value_set(object, "extra_weights", indexes(cut, &device->extra_weights));
+    json_value_set(object, "extra_grouped", indexes(cut, &device->extra_grouped));
     json_value_set(object, "extra_bytes", json_value_real(device->extra_bytes));
     json_value_set(object, "own_bytes", range(device->own_bytes));
     json_value_set(object, "bytes", json_value_real(device->bytes));
@@ -159,11 +157,12 @@ static json_t *checkpoint_object(const struct books *books)
     return object;
 }
 
-json_t *books_json(const struct books *books)
+json_t *books_json(struct json_cut *cut, const struct books *books)
 {
     json_t *object = json_object(), *devices = json_array();
-    for (size_t i = 0; i < books->device_count; i++)
-        json_array_append_new(devices, device_object(books, &books->devices[i]));
+    const size_t items = json_cut_items(cut, devices, books->device_count);
+    for (size_t i = 0; i < items; i++)
+        json_array_append_new(devices, device_object(cut, books, &books->devices[i]));
     json_value_set(object, "config", json_value_text(books->config_path));
     json_value_set(object, "model_type", json_value_text(books->config.model_type));
     json_value_set(object, "tensor_parallel", json_value_size(books->options.model.tensor_parallel));

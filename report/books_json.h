@@ -6,7 +6,8 @@
 #include <jansson.h>
 
 #include "classify/books.h"
+#include "report/json_cut.h"
 
-json_t *books_json(const struct books *books); /* a new reference */
+json_t *books_json(struct json_cut *cut, const struct books *books); /* a new reference */
 
 #endif

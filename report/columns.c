@@ -132,10 +132,14 @@ static double value_roof(const struct column_source *source, const void *row)
     return op->roofline.roof_fraction;
 }
 
+double columns_gain_share(const struct column_source *source, const struct operator_row *op)
+{
+    return op->timed && op->kernels ? columns_busy_share(source, op->device, op->gain_ns) : NAN;
+}
+
 static double value_gain(const struct column_source *source, const void *row)
 {
-    const struct operator_row *op = row;
-    return op->timed && op->kernels ? columns_busy_share(source, op->device, op->gain_ns) : NAN;
+    return columns_gain_share(source, row);
 }
 
 /* ---- cells ---- */

@@ -72,5 +72,7 @@ void columns_weight_types(const struct session *session, const struct weight_row
 
 /* A share of the device's base_ns; NAN: that isn't known. */
 double columns_busy_share(const struct column_source *source, int device, double ns);
+/* What %GAIN shows; of a struct kernel_row, too. NAN: not known. */
+double columns_gain_share(const struct column_source *source, const struct operator_row *op);
 
 #endif

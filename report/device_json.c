@@ -3,7 +3,10 @@
 #include "report/device_json.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "classify/allocate.h"
+#include "report/activity_json.h"
 #include "report/json_value.h"
 
 /* The busy time of long runs that are kept as sums holds longer gaps. */
@@ -13,7 +16,7 @@ static uint64_t load_gap_ns(const struct session_device *device)
     return gap_ns > HELD_CLOCK_GAP_NS ? gap_ns : HELD_CLOCK_GAP_NS;
 }
 
-json_t *device_json_clocks(const struct session_device *device)
+static json_t *clocks_object(const struct session_device *device)
 {
     const struct held_clock *clocks = &device->clocks;
     const struct gpu_spec *spec = device->roofs.spec;
@@ -70,7 +73,7 @@ static json_t *text_or_null(const char *text)
     return json_value_text(text[0] ? text : NULL);
 }
 
-json_t *device_json_calibration(const struct session_device *device)
+static json_t *calibration_or_null(const struct session_device *device)
 {
     const struct calibration *calibration = device->calibration;
     if (!calibration)
@@ -111,7 +114,7 @@ static json_t *checks_array(const struct session_device *device)
     return array;
 }
 
-json_t *device_json_identity(const struct session_device *device)
+static json_t *identity_object(const struct session_device *device)
 {
     static const char *const matches[] = {
         [GPU_MATCH_NONE] = NULL, [GPU_MATCH_PCI_ID] = "pci_id", [GPU_MATCH_NAME] = "name", [GPU_MATCH_KEY] = "key"};
@@ -129,7 +132,7 @@ json_t *device_json_identity(const struct session_device *device)
     return object;
 }
 
-void device_json_roofs(json_t *roof, const struct session_device *device, enum gpu_path path)
+static void set_other_roofs(json_t *roof, const struct session_device *device, enum gpu_path path)
 {
     struct roof achievable = device_roof_achievable(&device->roofs, &device->measured, path);
     struct roof held = device_roof_held(&device->roofs, device->clocks.sm_hz, path);
@@ -140,4 +143,119 @@ void device_json_roofs(json_t *roof, const struct session_device *device, enum g
     json_value_set(roof, "achievable_bytes_origin", json_value_text(roof_origin_name(achievable.memory_origin)));
     json_value_set(roof, "achievable_bytes_source", json_value_text(achievable.memory_source));
     json_value_set(roof, "held_clock_flops_per_second", json_value_real(held.flops_per_second));
+}
+
+/* Operators that have a roof, and their time. */
+struct roof_use {
+    uint64_t operators, time_ns;
+    bool timed;
+};
+
+static json_t *roof_of(const struct session_device *device, enum gpu_path path, const struct roof_use *use)
+{
+    const struct gpu_path_info *info = &gpu_paths[path];
+    double flops = device_roofs_flops_per_second(&device->roofs, path);
+    double bytes = device_roofs_bytes_per_second(&device->roofs);
+    json_t *roof = json_object();
+    json_value_set(roof, "type", json_value_text(number_type_name(info->type)));
+    json_value_set(roof, "accumulate", json_value_text(number_type_name(info->accumulate)));
+    json_value_set(roof, "unit", json_value_text(info->unit));
+    json_value_set(roof, "flops_per_second", json_value_real(flops));
+    json_value_set(roof, "bytes_per_second", json_value_real(bytes));
+    json_value_set(roof, "ridge", json_value_real(flops / bytes));
+    json_value_set(roof, "source", json_value_text(device->roofs.spec->source));
+    json_value_set(roof, "confidence", json_value_text(device->roofs.spec->confidence));
+    set_other_roofs(roof, device, path);
+    json_value_set(roof, "operators", json_value_count(use->operators));
+    json_value_set(roof, "time_ns", json_value_count_if(use->timed, use->time_ns));
+    return roof;
+}
+
+static bool has_roof(const struct session_device *device, enum gpu_path path)
+{
+    return !isnan(device_roofs_flops_per_second(&device->roofs, path));
+}
+
+static json_t *roofs_of(const struct session_device *device, const struct roof_use use[GPU_PATH_COUNT])
+{
+    json_t *roofs = json_array();
+    for (int path = 0; path < GPU_PATH_COUNT; path++)
+        if (has_roof(device, path))
+            json_array_append_new(roofs, roof_of(device, path, &use[path]));
+    return roofs;
+}
+
+int64_t device_json_roof(const struct session *session, int device, enum gpu_path path)
+{
+    int64_t place = 0;
+    if (device < 0 || path >= GPU_PATH_COUNT || !has_roof(&session->devices[device], path))
+        return -1;
+    for (int before = 0; before < (int)path; before++)
+        place += has_roof(&session->devices[device], before);
+    return place;
+}
+
+int64_t device_json_roof_of(const struct session *session, const struct operator_row *op)
+{
+    return operator_row_has_work(op) ? device_json_roof(session, op->device, op->work.path) : -1;
+}
+
+static json_t *device_object(const struct session_device *device, const struct roof_use use[GPU_PATH_COUNT])
+{
+    const struct trace_device *facts = &device->facts;
+    const struct interval_union *busy = &device->busy;
+    const bool span_known = busy->known && device->time.span_known;
+    const struct gpu_spec *spec = device->roofs.spec;
+    json_t *object = json_object();
+    json_value_set(object, "name", json_value_text(device->described ? facts->name : NULL));
+    json_value_set(object, "spec", json_value_text(spec ? spec->key : NULL));
+    json_value_set(object, "ordinal", json_integer(facts->ordinal));
+    json_value_set(object, "pci_device_id",
+                   json_value_count_if(device->described && facts->pci_device_id, facts->pci_device_id));
+    json_value_set(object, "sm_count", json_value_size(device->described ? facts->sm_count : TRACE_UNKNOWN));
+    json_value_set(object, "memory_bytes", json_value_size(device->described ? facts->memory_bytes : TRACE_UNKNOWN));
+    json_value_set(object, "mig", device->described && facts->mig >= 0 ? json_boolean(facts->mig) : json_null());
+    json_value_set(object, "simulated", device->described ? json_boolean(facts->simulated == 1) : json_null());
+    json_value_set(object, "gpu_busy_ns", json_value_count_if(busy->known, busy->covered_ns));
+    json_value_set(object, "span_ns", json_value_count_if(span_known, device->time.span_ns));
+    json_value_set(object, "idle_ns", json_value_count_if(span_known, device->time.gap_ns));
+    json_value_set(object, "copy_ns", json_value_count_if(busy->known, device->copy_ns));
+    json_value_set(object, "kernel_ns", json_value_count_if(busy->known, device->kernel_ns));
+    json_value_set(object, "time", activity_json_time(device));
+    json_value_set(object, "copies", activity_json_copies(device));
+    json_value_set(object, "floor_ns", json_value_real(device->floor_ns));
+    json_value_set(object, "roofs", roofs_of(device, use));
+    json_value_set(object, "identity", identity_object(device));
+    json_value_set(object, "clocks", clocks_object(device));
+    json_value_set(object, "calibration", calibration_or_null(device));
+    return object;
+}
+
+/* By device, then path. */
+static struct roof_use *roof_uses(const struct session *session)
+{
+    struct roof_use *uses = allocate((session->device_count + 1) * GPU_PATH_COUNT, sizeof *uses);
+    for (size_t i = 0; i < session->device_count * GPU_PATH_COUNT; i++)
+        uses[i].timed = !isnan(session->coverage.gpu_time_ns);
+    for (size_t i = 0; i < session->operator_count; i++) {
+        const struct operator_row *op = &session->operators[i];
+        if (op->device < 0 || !operator_row_has_work(op) || op->work.path >= GPU_PATH_COUNT)
+            continue;
+        struct roof_use *use = &uses[(size_t)op->device * GPU_PATH_COUNT + op->work.path];
+        use->operators++;
+        if (op->timed && op->kernels)
+            sum_add(&use->time_ns, op->time_ns);
+    }
+    return uses;
+}
+
+json_t *device_json(struct json_cut *cut, const struct session *session)
+{
+    struct roof_use *uses = roof_uses(session);
+    json_t *array = json_array();
+    const size_t items = json_cut_items(cut, array, session->device_count);
+    for (size_t i = 0; i < items; i++)
+        json_array_append_new(array, device_object(&session->devices[i], &uses[i * GPU_PATH_COUNT]));
+    free(uses);
+    return array;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What JSON.md has of a device beside the specification: identity, clocks held, calibration, and the two other roofs. */
+/* JSON of the devices of a session: what they are, how busy they were, roofs, clocks, calibration. New references. */
 #ifndef REPORT_DEVICE_JSON_H
 #define REPORT_DEVICE_JSON_H
 
 #include <jansson.h>
 
 #include "classify/session.h"
+#include "report/json_cut.h"
 
-json_t *device_json_clocks(const struct session_device *device);
-json_t *device_json_calibration(const struct session_device *device); /* null: none */
-/* Which row the device is, and what contradicts it. */
-json_t *device_json_identity(const struct session_device *device);
-/* Into an object of roofs[]. */
-void device_json_roofs(json_t *roof, const struct session_device *device, enum gpu_path path);
+json_t *device_json(struct json_cut *cut, const struct session *session);
+
+/* Its place in `roofs` of the device; negative: there is none. Of an operator: of the roof that judges it. */
+int64_t device_json_roof(const struct session *session, int device, enum gpu_path path);
+int64_t device_json_roof_of(const struct session *session, const struct operator_row *op);
 
 #endif

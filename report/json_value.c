@@ -22,6 +22,12 @@ json_t *json_value_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *json_value_number(double value)
+{
+    const bool whole = value > -0x1p62 && value < 0x1p62 && value == floor(value);
+    return whole ? json_integer((json_int_t)value) : json_value_real(value);
+}
+
 json_t *json_value_count(uint64_t value)
 {
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);

@@ -9,6 +9,7 @@
 
 json_t *json_value_text(const char *text); /* NULL: null; bytes that are no UTF-8 become U+FFFD */
 json_t *json_value_real(double value);     /* not finite: null */
+json_t *json_value_number(double value);   /* the same; an integer where it is whole */
 json_t *json_value_count(uint64_t value);  /* at most INT64_MAX */
 json_t *json_value_count_if(bool known, uint64_t value);
 json_t *json_value_size(int64_t value); /* negative: null */

@@ -19,14 +19,6 @@ static json_t *range_of_step(struct predict_range value, double steps)
     return range((struct predict_range){value.low / steps, value.high / steps});
 }
 
-static json_t *indexes(const size_t *list, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_value_count(list[i]));
-    return array;
-}
-
 static json_t *names_of(const struct model_books_class *class)
 {
     json_t *array = json_array();
@@ -57,7 +49,8 @@ static json_t *measured_object(const struct model_books_measured *measured, stru
     return object;
 }
 
-static json_t *class_object(const struct model_books *books, const struct model_books_class *class)
+static json_t *class_object(struct json_cut *cut, const struct model_books *books,
+                            const struct model_books_class *class)
 {
     json_t *object = json_object(), *tensors = json_array();
     for (size_t i = 0; i < class->name_count; i++)
@@ -69,7 +62,7 @@ static json_t *class_object(const struct model_books *books, const struct model_
     json_value_set(object, "format", json_value_text(class->format->name));
     json_value_set(object, "matrix_bytes", json_value_real(class->matrix_bytes));
     json_value_set(object, "experts", class->experts ? json_value_size(class->experts) : json_null());
-    json_value_set(object, "operators", indexes(class->operators, class->operator_count));
+    json_value_set(object, "operators", json_cut_indexes(cut, class->operators, class->operator_count));
     json_value_set(object, "cut", json_boolean(class->cut));
     json_value_set(object, "other_format", json_boolean(class->other_format));
     json_value_set(object, "run_matrices", range(class->measured[PHASE_UNKNOWN].matrices));
@@ -121,11 +114,12 @@ static void set_model(json_t *object, const struct gguf_model *model)
     json_value_set(object, "files_missing", json_value_count(model->files_missing));
 }
 
-json_t *model_books_json(const struct model_books *books)
+json_t *model_books_json(struct json_cut *cut, const struct model_books *books)
 {
     json_t *object = json_object(), *classes = json_array(), *devices = json_array();
-    for (size_t i = 0; i < books->class_count; i++)
-        json_array_append_new(classes, class_object(books, &books->classes[i]));
+    const size_t items = json_cut_items(cut, classes, books->class_count);
+    for (size_t i = 0; i < items; i++)
+        json_array_append_new(classes, class_object(cut, books, &books->classes[i]));
     for (size_t i = 0; i < books->device_count; i++)
         json_array_append_new(devices, device_object(books, &books->devices[i]));
     json_value_set(object, "path", json_value_text(books->path));
@@ -135,6 +129,6 @@ json_t *model_books_json(const struct model_books *books)
     json_value_set(object, "classes", classes);
     json_value_set(object, "devices", devices);
     json_value_set(object, "layers_seen", json_value_size(books->layers_seen));
-    json_value_set(object, "extra_operators", indexes(books->extra, books->extra_count));
+    json_value_set(object, "extra_operators", json_cut_indexes(cut, books->extra, books->extra_count));
     return object;
 }

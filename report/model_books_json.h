@@ -6,8 +6,9 @@
 #include <jansson.h>
 
 #include "classify/model_books.h"
+#include "report/json_cut.h"
 
-json_t *model_books_json(const struct model_books *books);
+json_t *model_books_json(struct json_cut *cut, const struct model_books *books);
 /* Names of what the operator multiplied; null: nothing of the model's. BOOKS may be NULL. */
 json_t *model_books_json_names(const struct model_books *books, size_t op);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "classify/index_map.h"
 
 /* Of COUNT rows: all of them, or as many as the view asks for, where that saves more than the line which says so. */
 static size_t rows_shown(const struct view *view, size_t count)
@@ -21,17 +22,7 @@ static size_t rows_shown(const struct view *view, size_t count)
 static int compare_names(const struct operator_row *a, const struct operator_row *b)
 {
     int order = a->device - b->device;
-    if (!order)
-        order = (int)a->of_call - (int)b->of_call;
     return order ? order : strcmp(a->name ? a->name : "", b->name ? b->name : "");
-}
-
-static int by_name(const void *left, const void *right)
-{
-    const struct operator_row *a = *(const struct operator_row *const *)left;
-    const struct operator_row *b = *(const struct operator_row *const *)right;
-    int order = compare_names(a, b);
-    return order ? order : (a > b) - (a < b);
 }
 
 static int by_time(const void *left, const void *right)
@@ -41,7 +32,11 @@ static int by_time(const void *left, const void *right)
         return a->time_ns < b->time_ns ? 1 : -1;
     if (a->calls != b->calls)
         return a->calls < b->calls ? 1 : -1;
-    return compare_names(a, b);
+    int order = compare_names(a, b);
+    if (order)
+        return order;
+    size_t number = ((const struct kernel_row *)left)->number, other = ((const struct kernel_row *)right)->number;
+    return (number > other) - (number < other);
 }
 
 /* FROM's part in ROW: what is not known of one is not known of both. */
@@ -50,6 +45,7 @@ static void merge(struct kernel_row *row, const struct operator_row *from)
     struct operator_row *into = &row->op;
     row->shapes++;
     row->mixed |= into->roofline.bound != from->roofline.bound;
+    row->kinds |= into->kind != from->kind;
     into->calls_known &= from->calls_known;
     into->timed |= from->timed;
     sum_add(&into->calls, from->calls);
@@ -91,25 +87,51 @@ static struct kernel_row kernel_row(const struct operator_row *first)
                                }};
 }
 
+/* Its place in MERGED; made on first use. Names are told by their hash, and where two have one, by themselves. */
+static uint32_t kernel_at(struct operator_rows *rows, struct index_map *map, const struct operator_row *op)
+{
+    const uint64_t hash = op->name ? trace_hash(op->name, (uint32_t)strlen(op->name)) : 0;
+    for (uint64_t salt = 0;; salt++) {
+        uint32_t *index = index_map_at(map, hash + salt, (uint64_t)(op->device + 1) << 1 | op->of_call);
+        if (*index == INDEX_MAP_NONE) {
+            *index = (uint32_t)rows->count;
+            rows->merged[rows->count] = kernel_row(op);
+            rows->merged[rows->count].number = rows->count;
+            return (uint32_t)rows->count++;
+        }
+        if (!compare_names(&rows->merged[*index].op, op))
+            return *index;
+    }
+}
+
+/* From the order in which they were made to that in which they are. */
+static void renumber(struct operator_rows *rows, size_t operators)
+{
+    uint32_t *place = allocate(rows->count + 1, sizeof *place);
+    for (size_t i = 0; i < rows->count; i++)
+        place[rows->merged[i].number] = (uint32_t)i;
+    for (size_t i = 0; i < operators; i++)
+        if (rows->kernel_of[i] != OPERATOR_ROWS_NONE)
+            rows->kernel_of[i] = place[rows->kernel_of[i]];
+    free(place);
+}
+
 struct operator_rows operator_rows_by_kernel(const struct session *session, bool (*keep)(const struct operator_row *op))
 {
     struct operator_rows rows = {0};
-    size_t count = 0;
-    const struct operator_row **sorted = allocate(session->operator_count + 1, sizeof *sorted);
-    for (size_t i = 0; i < session->operator_count; i++)
-        if (!keep || keep(&session->operators[i]))
-            sorted[count++] = &session->operators[i];
-    if (count)
-        qsort(sorted, count, sizeof *sorted, by_name);
-    rows.merged = allocate(count + 1, sizeof *rows.merged);
-    for (size_t i = 0; i < count; i++) {
-        if (!i || compare_names(sorted[i - 1], sorted[i]))
-            rows.merged[rows.count++] = kernel_row(sorted[i]);
-        merge(&rows.merged[rows.count - 1], sorted[i]);
+    struct index_map map = {0};
+    rows.merged = allocate(session->operator_count + 1, sizeof *rows.merged);
+    rows.kernel_of = allocate(session->operator_count + 1, sizeof *rows.kernel_of);
+    for (size_t i = 0; i < session->operator_count; i++) {
+        const struct operator_row *op = &session->operators[i];
+        rows.kernel_of[i] = !keep || keep(op) ? kernel_at(&rows, &map, op) : OPERATOR_ROWS_NONE;
+        if (rows.kernel_of[i] != OPERATOR_ROWS_NONE)
+            merge(&rows.merged[rows.kernel_of[i]], op);
     }
-    free(sorted);
+    index_map_free(&map);
     if (rows.count)
         qsort(rows.merged, rows.count, sizeof *rows.merged, by_time);
+    renumber(&rows, session->operator_count);
     rows.rows = allocate(rows.count + 1, sizeof *rows.rows);
     for (size_t i = 0; i < rows.count; i++)
         rows.rows[i] = &rows.merged[i];
@@ -172,5 +194,6 @@ void operator_rows_free(struct operator_rows *rows)
 {
     free(rows->rows);
     free(rows->merged);
+    free(rows->kernel_of);
     *rows = (struct operator_rows){0};
 }

@@ -17,12 +17,17 @@ struct kernel_row {
         op;        /* sums; only what is the same in all of them otherwise. The first member: columns rely on it */
     size_t shapes; /* operators in it */
     bool mixed;    /* of different classes */
+    bool kinds;    /* of different kinds */
+    size_t number; /* in the order of its longest operator */
 };
+
+#define OPERATOR_ROWS_NONE UINT32_MAX
 
 struct operator_rows {
     const void **rows; /* as view->by says: what enum columns_of names */
     size_t count, shown;
-    struct kernel_row *merged; /* those of COLUMNS_OF_KERNEL */
+    struct kernel_row *merged; /* those of COLUMNS_OF_KERNEL, longest time first */
+    uint32_t *kernel_of;       /* by operator: its place in MERGED, or OPERATOR_ROWS_NONE; NULL without MERGED */
 };
 
 struct operator_rows operator_rows_of(const struct column_source *source, const struct view *view);

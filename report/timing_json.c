@@ -56,10 +56,11 @@ static json_t *windows_object(const struct timing_windows *windows)
     return object;
 }
 
-static json_t *marks_array(const struct timing_windows *windows)
+static json_t *marks_array(struct json_cut *cut, const struct timing_windows *windows)
 {
     json_t *marks = json_array();
-    for (size_t i = 0; i < windows->mark_count; i++) {
+    const size_t items = json_cut_items(cut, marks, windows->mark_count);
+    for (size_t i = 0; i < items; i++) {
         const struct timing_mark *mark = &windows->marks[i];
         json_t *object = json_object();
         json_value_set(object, "name", json_value_text(mark->text));
@@ -70,13 +71,14 @@ static json_t *marks_array(const struct timing_windows *windows)
     return marks;
 }
 
-static json_t *modes_object(const struct timing_windows *windows)
+static json_t *modes_object(struct json_cut *cut, const struct timing_windows *windows)
 {
     if (!windows->change_count && !timing_windows_count(windows) && !windows->mark_count)
         return json_null();
     const struct timing_change *last = windows->change_count ? &windows->changes[windows->change_count - 1] : NULL;
     json_t *object = json_object(), *changes = json_array();
-    for (size_t i = 0; i < windows->change_count; i++)
+    const size_t items = json_cut_items(cut, changes, windows->change_count);
+    for (size_t i = 0; i < items; i++)
         json_array_append_new(changes, change_object(&windows->changes[i]));
     json_value_set(object, "asked", json_value_text(last ? timing_mode_name(last->asked) : NULL));
     json_value_set(object, "mode", json_value_text(last ? timing_mode_name(last->mode) : NULL));
@@ -84,7 +86,7 @@ static json_t *modes_object(const struct timing_windows *windows)
     json_value_set(object, "changes", changes);
     json_value_set(object, "changes_beyond", json_value_count(windows->closed.changes_beyond));
     json_value_set(object, "windows", windows_object(windows));
-    json_value_set(object, "marks", marks_array(windows));
+    json_value_set(object, "marks", marks_array(cut, windows));
     json_value_set(object, "marks_beyond", json_value_count(windows->closed.marks_beyond));
     return object;
 }
@@ -140,10 +142,11 @@ static json_t *replays_object(const struct session_replays *replays)
     return object;
 }
 
-static json_t *lengths_array(const struct live_lengths *lengths)
+static json_t *lengths_array(struct json_cut *cut, const struct live_lengths *lengths)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < lengths->count; i++) {
+    const size_t items = json_cut_items(cut, array, lengths->count);
+    for (size_t i = 0; i < items; i++) {
         const struct trace_sum_lengths *row = &lengths->rows[i];
         json_t *object = json_object();
         json_value_set(object, "how", json_value_text(live_lengths_how_name(row->how)));
@@ -161,12 +164,12 @@ static json_t *lengths_array(const struct live_lengths *lengths)
     return array;
 }
 
-void timing_json_set_process(json_t *object, const struct session_process *process)
+void timing_json_set_process(json_t *object, struct json_cut *cut, const struct session_process *process)
 {
-    json_value_set(object, "timing_modes", modes_object(&process->windows));
+    json_value_set(object, "timing_modes", modes_object(cut, &process->windows));
     json_value_set(object, "overhead", overhead_object(process));
     json_value_set(object, "graph_replays", replays_object(&process->replays));
-    json_value_set(object, "lengths", lengths_array(&process->lengths));
+    json_value_set(object, "lengths", lengths_array(cut, &process->lengths));
 }
 
 /* ---- what times rest on ---- */

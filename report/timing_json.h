@@ -6,8 +6,9 @@
 #include <jansson.h>
 
 #include "classify/session.h"
+#include "report/json_cut.h"
 
-void timing_json_set_process(json_t *object, const struct session_process *process);
+void timing_json_set_process(json_t *object, struct json_cut *cut, const struct session_process *process);
 void timing_json_set_operator(json_t *object, const struct operator_row *op);
 void timing_json_set_coverage(json_t *object, const struct session_coverage *coverage);
 json_t *timing_json(const struct session *session); /* of all processes together */

@@ -4,13 +4,24 @@
 
 #include <math.h>
 
+#include "classify/row_bins.h"
 #include "report/json_value.h"
 
-static json_t *indexes(const size_t *index, size_t count)
+/* Without those that nothing is in. */
+static json_t *bins_array(const struct row_bins *bins)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_value_count(index[i]));
+    for (int b = 0; b < ROW_BINS; b++) {
+        const struct row_bin *bin = &bins->bin[b];
+        if (!(bin->executions > 0) && isnan(bin->time_ns))
+            continue;
+        json_t *object = json_object();
+        json_value_set(object, "m_least", json_value_count((uint64_t)row_bin_least(b)));
+        json_value_set(object, "m_most", json_value_count((uint64_t)row_bin_most(b)));
+        json_value_set(object, "executions", json_value_number(bin->executions));
+        json_value_set(object, "time_ns", json_value_number(bin->time_ns));
+        json_array_append_new(array, object);
+    }
     return array;
 }
 
@@ -34,8 +45,9 @@ static json_t *saved_object(const struct weight_row *weight)
     return object;
 }
 
-static json_t *weight_object(const struct weight_row *weight)
+static json_t *weight_object(struct json_cut *cut, const struct session *session, const struct weight_row *weight)
 {
+    struct row_bins bins;
     json_t *object = json_object();
     bool never = isinf(weight->rows_at_ridge), has_time = weight->timed && weight->time_ns;
     json_value_set(object, "device", json_value_size(weight->device));
@@ -44,7 +56,7 @@ static json_t *weight_object(const struct weight_row *weight)
     json_value_set(object, "batch", json_value_size(weight->batch));
     set_types(object, weight);
     json_value_set(object, "weight_format", json_value_text(weight->format ? weight->format->name : NULL));
-    json_value_set(object, "operators", indexes(weight->operators, weight->operator_count));
+    json_value_set(object, "operators", json_cut_indexes(cut, weight->operators, weight->operator_count));
     json_value_set(object, "executions", json_value_count(weight->executions));
     json_value_set(object, "time_ns", json_value_count_if(has_time, weight->time_ns));
     json_value_set(object, "share", has_time ? json_value_real(weight->share) : json_null());
@@ -56,6 +68,8 @@ static json_t *weight_object(const struct weight_row *weight)
     json_value_set(object, "m_star_never", isnan(weight->rows_at_ridge) ? json_null() : json_boolean(never));
     json_value_set(object, "intensity_limit", json_value_real(weight->intensity_limit));
     json_value_set(object, "limited_by", json_value_text(gemm_side_name(weight->limited_by)));
+    row_bins_of_weight(session, weight, &bins);
+    json_value_set(object, "m_bins", bins_array(&bins));
     json_value_set(object, "executions_below", json_value_real(weight->executions_below));
     json_value_set(object, "time_below", json_value_real(weight->time_below));
     json_value_set(object, "short_side", json_value_text(gemm_side_name(weight->short_side)));
@@ -70,24 +84,25 @@ static json_t *weight_object(const struct weight_row *weight)
     return object;
 }
 
-json_t *weights_json(const struct session *session, size_t rows)
+json_t *weights_json(struct json_cut *cut, const struct session *session)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < session->weight_count && i < rows; i++)
-        json_array_append_new(array, weight_object(&session->weights[i]));
+    const size_t rows = json_cut_rows(cut), count = rows < session->weight_count ? rows : session->weight_count;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, weight_object(cut, session, &session->weights[i]));
     return array;
 }
 
-/* ---- siblings and attention ---- */
+/* ---- siblings ---- */
 
-static json_t *group_object(const struct sibling_group *group)
+static json_t *group_object(struct json_cut *cut, const struct sibling_group *group)
 {
     json_t *object = json_object();
     json_value_set(object, "device", json_value_size(group->device));
     json_value_set(object, "m", json_value_size(group->m));
     json_value_set(object, "k", json_value_size(group->k));
     json_value_set(object, "n_fused", json_value_size(group->n_fused));
-    json_value_set(object, "operators", indexes(group->operators, group->count));
+    json_value_set(object, "operators", json_cut_indexes(cut, group->operators, group->count));
     json_value_set(object, "times", json_value_count(group->times));
     json_value_set(object, "intensity", json_value_real(group->intensity));
     json_value_set(object, "intensity_fused", json_value_real(group->intensity_fused));
@@ -100,50 +115,18 @@ static json_t *group_object(const struct sibling_group *group)
     return object;
 }
 
-json_t *weights_json_siblings(const struct session *session)
+json_t *weights_json_siblings(struct json_cut *cut, const struct session *session)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < session->sibling_group_count; i++)
-        json_array_append_new(array, group_object(&session->sibling_groups[i]));
-    return array;
-}
-
-static json_t *attention_object(const struct naive_attention *pair)
-{
-    json_t *object = json_object();
-    json_value_set(object, "device", json_value_size(pair->device));
-    json_value_set(object, "scores", json_value_count(pair->scores));
-    json_value_set(object, "output", json_value_count(pair->output));
-    json_value_set(object, "times", json_value_count(pair->times));
-    json_value_set(object, "replays", json_value_real(pair->replays));
-    json_value_set(object, "batch", json_value_size(pair->batch));
-    json_value_set(object, "l_q", json_value_size(pair->l_q));
-    json_value_set(object, "l_k", json_value_size(pair->l_k));
-    json_value_set(object, "d", json_value_size(pair->d));
-    json_value_set(object, "d_v", json_value_size(pair->d_v));
-    json_value_set(object, "softmax_seen", json_boolean(pair->softmax_seen));
-    json_value_set(object, "flops", json_value_real(pair->flops));
-    json_value_set(object, "bytes", json_value_real(pair->bytes));
-    json_value_set(object, "kv_bytes", json_value_real(pair->kv_bytes));
-    json_value_set(object, "bytes_fused", json_value_real(pair->bytes_fused));
-    json_value_set(object, "intensity_limit", json_value_real(pair->intensity_limit));
-    json_value_set(object, "intensity_kv", json_value_real(pair->intensity_kv));
-    json_value_set(object, "intensity_fused", json_value_real(pair->intensity_fused));
-    json_value_set(object, "saved_ns", json_value_real(pair->saved_ns));
-    return object;
-}
-
-json_t *weights_json_attention(const struct session *session)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < session->naive_attention_count; i++)
-        json_array_append_new(array, attention_object(&session->naive_attention[i]));
+    const size_t items = json_cut_items(cut, array, session->sibling_group_count);
+    for (size_t i = 0; i < items; i++)
+        json_array_append_new(array, group_object(cut, &session->sibling_groups[i]));
     return array;
 }
 
 /* ---- phases ---- */
 
-static json_t *phase_object(const struct phase_sum *sum)
+static json_t *phase_object(const struct phase_sum *sum, const struct row_bins *bins)
 {
     json_t *object = json_object();
     json_value_set(object, "steps", json_value_count(sum->steps));
@@ -155,20 +138,19 @@ static json_t *phase_object(const struct phase_sum *sum)
     json_value_set(object, "flops", json_value_real(sum->flops));
     json_value_set(object, "bytes", json_value_real(sum->bytes));
     json_value_set(object, "intensity", json_value_real(sum->intensity));
+    json_value_set(object, "m_bins", bins_array(bins));
     return object;
 }
 
-json_t *weights_json_phases(const struct session *session)
+void weights_json_set_phases(json_t *root, const struct session *session)
 {
-    json_t *object = json_object();
+    struct row_bins bins[PHASE_COUNT], step;
+    json_t *phases = json_object();
+    row_bins_of_phases(session, bins, &step);
     for (int p = 0; p < PHASE_COUNT; p++)
-        json_value_set(object, phase_name(p), phase_object(&session->phases[p]));
-    return object;
-}
-
-json_t *weights_json_step(const struct session *session)
-{
-    return phase_object(&session->step);
+        json_value_set(phases, phase_name(p), phase_object(&session->phases[p], &bins[p]));
+    json_value_set(root, "phases", phases);
+    json_value_set(root, "step", phase_object(&session->step, &step));
 }
 
 json_t *weights_json_phase_calls(const struct operator_row *op)
