@@ -123,8 +123,8 @@ rooftap.facts = (function () {
     var a = attention_of(op);
     if (!a) return null;
     var text = size(a.n_q) + " query heads on " + size(a.n_kv) + " KV heads; head dimension " + size(a.d) +
-      (known(a.d_v) && a.d_v !== a.d ? ", of V " + a.d_v : "") + "; " + size(a.queries) + " queries and " +
-      (a.keys_at_most ? "at most " : "") + size(a.keys) + " keys of a sequence, " + words.counted(a.sequences, "sequence", "sequences");
+      (known(a.d_v) && a.d_v !== a.d ? ", of V " + a.d_v : "") + "; " + words.counted(a.queries, "query", "queries") + " and " +
+      (a.keys_at_most ? "at most " : "") + words.counted(a.keys, "key", "keys") + " of a sequence, " + words.counted(a.sequences, "sequence", "sequences");
     if (a.keys_at_most) text += " (the cache is padded)";
     if (a.splits > 1) text += "; keys split over " + format.count(a.splits);
     if (a.masked) text += "; the mask stands on the device, so all pairs count";

@@ -4,7 +4,7 @@
 "use strict";
 (function (rooftap) {
   var element = rooftap.draw.element, format = rooftap.format, names = rooftap.names, facts = rooftap.facts, state = rooftap.state;
-  var ME = "operators", PAGE_ROWS = 10, FEW_ROWS = 12;
+  var ME = "operators", PLOT = "plot", PAGE_ROWS = 10, FEW_ROWS = 12;
   var WORDS = { shape: "operators", weight: "weights", kernel: "kernels" };
 
   var data, tables, shown, controls;
@@ -18,7 +18,7 @@
     document.querySelectorAll("#tables table.rows").forEach(function (table) {
       var model = rooftap.rows.read(table);
       if (!Object.prototype.hasOwnProperty.call(WORDS, model.by)) return;
-      model.box = table.closest(".by") || table;
+      model.holder = table.closest(".by") || table;
       model.search = "";
       model.list = data[rooftap.rows.LISTS[model.by]] || [];
       model.rows.forEach(function (row) { row.words = null; });
@@ -27,13 +27,13 @@
     return found;
   }
 
-  /* What a row is searched by, apart from operators, of which the state knows that. */
+  /* What a row is searched by, apart from operators, of which the state knows that: what it shows, and what is merged in it. */
   function words_of(model, row) {
     if (row.words === null) {
       var item = model.list[row.index] || {};
       var places = Array.isArray(item.operators) ? item.operators : [];
       row.words = [row.element.textContent, item.name, item.display_name, item.weight_format].concat(places.map(function (place) {
-        return data.operators[place] ? data.operators[place].name : "";
+        return data.operators[place] ? state.words_of(data.operators[place]) : "";
       })).join(" ").toLowerCase();
     }
     return row.words;
@@ -96,7 +96,7 @@
 
   function show(by) {
     shown = by;
-    Object.keys(tables).forEach(function (other) { tables[other].box.hidden = other !== by; });
+    Object.keys(tables).forEach(function (other) { tables[other].holder.hidden = other !== by; });
     if (controls.by[by]) controls.by[by].checked = true;
     controls.search.value = by === "shape" ? state.filter.text : tables[by].search;
     filter_rows(tables[by]);
@@ -174,6 +174,14 @@
     return data.operators.length + (data.cut && data.cut.operators ? data.cut.operators.count : 0);
   }
 
+  /* Within what scrolls around the table alone: the plot stays where the pointer is. */
+  function scroll_box(line) {
+    var box = line.closest(".by") || line.closest("#tables"), head = line.closest("table").tHead.offsetHeight;
+    var top = line.getBoundingClientRect().top - box.getBoundingClientRect().top;
+    if (top < head) box.scrollTop += top - head;
+    else if (top + line.offsetHeight > box.clientHeight) box.scrollTop += top + line.offsetHeight - box.clientHeight;
+  }
+
   /* Somebody else selected: the row comes into view; focus follows a link, not a pointer in the plot. */
   function reveal(index, from) {
     if (!data.operators[index]) {
@@ -186,7 +194,11 @@
     if (!row) return;
     told("Selected " + facts.label(data.operators[index]) + (row.element.hidden ? "; the filter hides its row." : "."));
     if (row.element.hidden) return;
-    if (from !== "roofline") row.element.focus({ preventScroll: true });
+    if (from === PLOT) {
+      scroll_box(row.element);
+      return;
+    }
+    row.element.focus({ preventScroll: true });
     row.element.scrollIntoView({ block: "nearest" });
   }
 
@@ -243,7 +255,15 @@
     row.element.focus({ preventScroll: true });
   }
 
+  /* Its rows scroll under their headers; what is written below them stays below. */
+  function put_in_box(table) {
+    var box = element("div", { "class": "rows-box" });
+    table.replaceWith(box);
+    box.append(table);
+  }
+
   function make_interactive(model) {
+    put_in_box(model.table);
     model.table.setAttribute("role", "grid");
     model.table.setAttribute("aria-multiselectable", "false");
     model.rows.forEach(function (row) {
@@ -308,7 +328,7 @@
     controls = { by: {} };
     controls.live = element("p", { "class": "live", role: "status" });
     controls.count = element("p", { "class": "count", "aria-live": "polite" });
-    controls.clear = button("Clear filters", clear_filters);
+    controls.clear = button("Show all rows", clear_filters);
     return [
       element("div", { "class": "toolbar", role: "group", "aria-label": "Rows" }, [by_switch(), search_box(), controls.clear]),
       element("div", { "class": "toolbar", role: "group", "aria-label": "Take away" }, [
