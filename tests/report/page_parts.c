@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a page that are made without scripts, alone: page_parts tables|skinny ROWS SESSION */
+/* The parts of a page that are made without scripts, alone: page_parts tables|skinny|roofline ROWS SESSION */
 #include <stdlib.h>
 #include <string.h>
 
 #include "classify/session.h"
 #include "report/columns.h"
 #include "report/page_tables.h"
+#include "report/roofline_svg.h"
 
 int main(int argc, char **argv)
 {
@@ -23,6 +24,8 @@ int main(int argc, char **argv)
         page_tables_print(&source, rows, stdout);
     else if (!strcmp(argv[1], "skinny"))
         page_skinny_print(&source, rows, stdout);
+    else if (!strcmp(argv[1], "roofline"))
+        roofline_svg_print(session, rows, stdout);
     column_source_free(&source);
     session_close(session);
     return fflush(stdout) || ferror(stdout) ? 2 : 0;
