@@ -239,7 +239,7 @@ static void print_key(const struct picture *picture, const struct picture_point 
             "<text class=\"ink\" fill=\"#1b1f24\" x=\"%d\" y=\"%d\"><tspan font-weight=\"bold\">%zu</tspan> ",
             PICTURE_SIDE, KEY_TOP + line * KEY_STEP, point->place + 1);
     print_what(picture, point->op);
-    fprintf(picture->out, "<tspan class=\"muted\" fill=\"#57606a\" x=\"%d\" dy=\"14\">", PICTURE_SIDE);
+    fprintf(picture->out, "<tspan class=\"faint\" fill=\"#57606a\" x=\"%d\" dy=\"14\">", PICTURE_SIDE);
     print_figures(picture, point);
     fputs("</tspan></text>\n", picture->out);
 }

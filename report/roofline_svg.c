@@ -81,7 +81,7 @@ static void print_ticks(const struct picture *picture)
     }
     fprintf(out, "<path class=\"edge\" stroke=\"#1b1f24\" d=\"M%d %dV%dH%d\"/>\n</g>\n", PICTURE_LEFT, PICTURE_TOP,
             PICTURE_BOTTOM, PICTURE_RIGHT);
-    fputs("<g class=\"muted\" fill=\"#57606a\">\n", out);
+    fputs("<g class=\"faint\" fill=\"#57606a\">\n", out);
     for (int i = 0; i < count; i++)
         fprintf(out, "<text text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">%g</text>\n",
                 log_axis_at(&picture->x, pow(10, first + i)), PICTURE_BOTTOM + 16, pow(10, first + i));
@@ -309,13 +309,13 @@ static void print_left_out(FILE *out, const char *separator, size_t count, doubl
 static void print_notes(const struct picture *picture)
 {
     FILE *out = picture->out;
-    fprintf(out, "<text class=\"muted\" fill=\"#57606a\" font-size=\"11\" x=\"%d\" y=\"%d\">", PICTURE_LEFT,
+    fprintf(out, "<text class=\"faint\" fill=\"#57606a\" font-size=\"11\" x=\"%d\" y=\"%d\">", PICTURE_LEFT,
             PICTURE_BOTTOM + 54);
     if (!picture->point_count)
         fputs("No operator has a place: none of known work was timed, or has a roof.", out);
     else if (picture->by_roof)
         fputs("Nothing was timed: operators lie at their roof, which they can't be above.", out);
-    fprintf(out, "</text>\n<text class=\"muted\" fill=\"#57606a\" font-size=\"11\" x=\"%d\" y=\"%d\">", PICTURE_LEFT,
+    fprintf(out, "</text>\n<text class=\"faint\" fill=\"#57606a\" font-size=\"11\" x=\"%d\" y=\"%d\">", PICTURE_LEFT,
             PICTURE_BOTTOM + 70);
     print_left_out(out, "Not drawn: ", picture->not_drawn, picture->not_drawn_share, "beyond the first");
     print_left_out(out, picture->not_drawn ? "; " : "Not drawn: ", picture->not_placed, picture->not_placed_share,

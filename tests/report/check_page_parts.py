@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of a page, read as a browser reads them, beside the text report and the JSON of the same sessions.
+"""The tables and the picture of a page, read as a browser reads them, beside the text report and the JSON of the same sessions.
 
 check_page_parts.py PAGE_PARTS REPORT_DRIVER MAKE_TRACE CASES
 """
@@ -8,10 +8,11 @@ import json
 import math
 import os
 import pathlib
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 VOID = {"br", "col", "hr", "img", "input", "link", "meta"}
 ALL = 2**62
@@ -211,6 +212,94 @@ def check_session(parts, driver, session, rows):
     return checked
 
 
+# ---- the picture: places by its own ticks, areas by the JSON's shares ----
+
+SVG = "{http://www.w3.org/2000/svg}"
+PER_SECOND = {"FLOP/s": 1, "kFLOP/s": 1e3, "MFLOP/s": 1e6, "GFLOP/s": 1e9, "TFLOP/s": 1e12, "PFLOP/s": 1e15, "EFLOP/s": 1e18}
+
+
+def scale_of(ticks):
+    """log10 of a value to where it is, by the outermost two ticks."""
+    (first, at_first), (last, at_last) = min(ticks), max(ticks)
+    assert first < last, ticks
+    slope = (at_last - at_first) / (math.log10(last) - math.log10(first))
+    return lambda value: at_first + slope * (math.log10(value) - math.log10(first))
+
+
+def scales_of(svg):
+    across, up = [], []
+    for text in svg.iter(SVG + "text"):
+        words, anchor = (text.text or "").split(), text.get("text-anchor")
+        if len(words) == 1 and anchor == "middle" and re.fullmatch(r"[0-9.e+-]+", words[0]) and text.get("y") == "516":
+            across.append((float(words[0]), float(text.get("x"))))
+        if len(words) == 2 and anchor == "end" and words[1] in PER_SECOND and float(text.get("x")) < 92:
+            up.append((float(words[0]) * PER_SECOND[words[1]], float(text.get("y")) - 4))
+    return (scale_of(across) if len(across) > 1 else None), (scale_of(up) if len(up) > 1 else None)
+
+
+def middle_and_area(bubble):
+    """By the shapes' own geometry."""
+    if bubble.tag == SVG + "circle":
+        return float(bubble.get("cx")), float(bubble.get("cy")), math.pi * float(bubble.get("r")) ** 2
+    if bubble.tag == SVG + "rect":
+        width, height = float(bubble.get("width")), float(bubble.get("height"))
+        return float(bubble.get("x")) + width / 2, float(bubble.get("y")) + height / 2, width * height
+    x, y, dx, dy, *_ = map(float, re.findall(r"-?[0-9.]+", bubble.get("d")))
+    if "h" in bubble.get("d"):
+        return x, y + dy * 2 / 3, dx * dy
+    return x, y + dy, 2 * dx * dy
+
+
+def check_bubbles(svg, report):
+    bubbles = [each for each in svg.iter() if each.find(SVG + "title") is not None and each.tag != SVG + "svg"]
+    across, up = scales_of(svg)
+    by_area = []
+    for bubble in bubbles:
+        title = bubble.find(SVG + "title").text
+        op = report["operators"][int(title.split(":")[0]) - 1]
+        x, y, area = middle_and_area(bubble)
+        assert bubble.get("class").split()[0] == op["bound"], (title, op["bound"])
+        assert ("stroke-dasharray" in bubble.attrib) == ("starved" in op["flags"]), title
+        assert ("stroke" in bubble.attrib) == bool({"starved", "near_ridge"} & set(op["flags"])), title
+        rate = op["flops_per_second"] or op["flops"] / op["t_roof_ns"] * 1e9
+        if across:
+            assert abs(across(op["intensity"]) - x) < 0.2, (title, x, across(op["intensity"]))
+        if up:
+            assert abs(up(rate) - y) < 0.2, (title, y, up(rate))
+        if op["flops_per_second"] and area > 200:
+            by_area.append(area / op["share"])
+    assert not by_area or max(by_area) / min(by_area) < 1.05, by_area
+    return len(bubbles)
+
+
+def check_ridges(svg, device):
+    across, up = scales_of(svg)
+    drawn = [(float(mark.get("cx")), float(mark.get("cy"))) for mark in svg.iter(SVG + "circle") if mark.get("class") == "ink"]
+    for roof in device["roofs"]:
+        if roof.get("operators") and roof["ridge"] and across and up:
+            place = across(roof["ridge"]), up(roof["flops_per_second"])
+            assert any(math.dist(place, mark) < 0.3 for mark in drawn), (roof, place, drawn)
+
+
+def check_picture(parts, session, report):
+    text = run(parts, "roofline", 100, session).stdout.decode()
+    assert len(text.encode()) < 40000 and "style=" not in text and "http" not in text.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    used = {op["device"] for op in report["operators"]} - {None}
+    pictures = re.findall(r"<svg.*?</svg>", text, re.S)
+    assert len(pictures) == min(len(used), 4)
+    bubbles = 0
+    for picture in pictures:
+        svg = xml.etree.ElementTree.fromstring(picture)
+        assert svg.get("role") == "img" and svg.find(SVG + "title").text and svg.find(SVG + "desc").text
+        index = int(re.match(r"Roofline of GPU (\d+)", svg.find(SVG + "title").text)[1])
+        assert ("imulated" in svg.find(SVG + "title").text) == report["simulated"]
+        bubbles += check_bubbles(svg, report)
+        check_ridges(svg, report["devices"][index])
+        if not report["devices"][index]["spec"]:
+            assert "roof not known" in picture
+    return bubbles
+
+
 def make_session(make_trace, case, folder):
     session = folder / "SESSION"
     session.mkdir()
@@ -226,19 +315,21 @@ def make_session(make_trace, case, folder):
 
 def main():
     parts, driver, make_trace, cases = (pathlib.Path(argument) for argument in sys.argv[1:5])
-    checked = 0
+    checked = bubbles = 0
     with tempfile.TemporaryDirectory() as scratch:
         for description in sorted(cases.glob("*/trace.txt")):
             folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
             session = make_session(make_trace, description.parent, folder)
-            for rows in (ALL, 2):
-                try:
+            try:
+                for rows in (ALL, 2):
                     checked += check_session(parts, driver, session, rows)
-                except AssertionError:
-                    print(f"{description.parent.name}, {rows} rows:", file=sys.stderr)
-                    raise
-    print(f"{checked} rows are as the text and the JSON have them")
-    assert checked > 300
+                report = run(driver, "--json", session).stdout
+                bubbles += check_picture(parts, session, json.loads(report)) if report else 0
+            except AssertionError:
+                print(f"{description.parent.name}:", file=sys.stderr)
+                raise
+    print(f"{checked} rows and {bubbles} bubbles are as the text and the JSON have them")
+    assert checked > 300 and bubbles > 100
 
 
 main()
