@@ -274,7 +274,7 @@ static void auto_stays_clear_of_the_bound(void)
     CHECK(timing_mode_now() == TRACE_TIMING_SAMPLED || runs > 320); /* half the time at first, then ever less */
     run_graph_kernels(0);
     finish_and_read(&c);
-    CHECK(c.kernel_count > 850 && c.kernel_count <= 965);
+    CHECK(c.kernel_count > 800 && c.kernel_count < 1000); /* 960 and what ran until timing's thread had its turn */
     CHECK(c.timing_count >= 3 && c.timings[0].record.graph_records_most == 800);
     CHECK(c.timings[1].record.mode == TRACE_TIMING_SAMPLED && c.timings[1].record.graph_records_most == 960);
     CHECK(c.timings[1].record.window_ns == 5 * ms && c.timings[1].record.period_ns == 10 * ms);

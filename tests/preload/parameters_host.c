@@ -366,27 +366,30 @@ static long launches_per_thread;
 
 static void *thread_body(void *argument)
 {
+    const unsigned *grid = argument;
     struct launch l;
-    (void)argument;
     memset(&l, 1, sizeof l);
     for (unsigned i = 0; i < PARAMETERS; i++)
         l.argument[i] = l.value[i];
     for (long i = 0; i < launches_per_thread; i++) {
         l.kernel = (unsigned)(i % KERNELS);
-        launch_by(&l, (unsigned)(i / KERNELS % 4), 1);
+        launch_by(&l, (unsigned)(i / KERNELS % 4), *grid);
     }
     return NULL;
 }
 
+/* Twice; of the second round a grid of 2 tells. */
 static int run_threads(long count)
 {
     pthread_t thread[4];
     launches_per_thread = count;
-    for (unsigned i = 0; i < 4; i++)
-        if (pthread_create(&thread[i], NULL, thread_body, NULL))
-            return 1;
-    for (unsigned i = 0; i < 4; i++)
-        pthread_join(thread[i], NULL);
+    for (unsigned grid = 1; grid <= 2; grid++) {
+        for (unsigned i = 0; i < 4; i++)
+            if (pthread_create(&thread[i], NULL, thread_body, &grid))
+                return 1;
+        for (unsigned i = 0; i < 4; i++)
+            pthread_join(thread[i], NULL);
+    }
     return 0;
 }
 
