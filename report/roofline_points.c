@@ -18,10 +18,10 @@ static const double most_radius = 30, least_radius = 3, least_largest_share = 0.
 static const struct class {
     const char *name, *colour, *words;
 } classes[CLASSES] = {
-    [BOUND_UNKNOWN]  = {"unknown", "#656d76", "class not known"},
+    [BOUND_UNKNOWN]  = {"unknown", "#686d73", "class not known"},
     [BOUND_MEMORY]   = {"memory", "#0072b2", "memory-bound"},
     [BOUND_COMPUTE]  = {"compute", "#b84e00", "compute-bound"},
-    [BOUND_OVERHEAD] = {"overhead", "#a3477c", "overhead: kernel start-up"},
+    [BOUND_OVERHEAD] = {"overhead", "#801873", "overhead: kernel start-up"},
 };
 /* clang-format on */
 

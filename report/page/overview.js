@@ -44,15 +44,15 @@
 
   /* ---- warnings ---- */
 
+  /* {text, loud}: loud where much is lost, or it is not known how much. */
   function loss_notice(data) {
     var losses = words.losses(data), share = words.lost_share(data);
     if (!losses.length) return null;
     var too_low = losses.some(function (loss) { return loss.too_low; });
-    var loud = too_low && (!format.known(share) || share >= LOUD_FROM || data.coverage.drops_untold > 0);
-    var text = (too_low ? "Something of the recording is lost, so counts and times are too low: " : "") +
+    var text = (too_low ? "something of the recording is lost, so counts and times are too low: " : "") +
       losses.map(function (loss) { return loss.text; }).join("; ") +
-      (too_low && share > 0 ? " (" + percent(share) + " of what there was to time)" : "") + ".";
-    return element("p", { class: loud ? "problem" : "quiet", id: "losses" }, text);
+      (too_low && share > 0 ? " (" + percent(share) + " of what there was to time)" : "");
+    return { text: text, loud: too_low && (!format.known(share) || share >= LOUD_FROM || data.coverage.drops_untold > 0) };
   }
 
   function caveats(data) {
@@ -251,7 +251,7 @@
         meaning: column[1] };
     })).concat([{ name: "busy time", meaning: "what is not idle" },
       { name: "span", meaning: "from the first start to the last end, while it was timed" }]);
-    return element("div", { class: "scroll" }, element("table", { class: "wide" }, [
+    return element("div", { class: "scroll" }, element("table", { class: "wide activity" }, [
       tabular.head(head),
       element("tbody", {}, indexes.map(function (index) { return activity_row(data, index, columns); }))
     ]));
@@ -282,7 +282,7 @@
     var c = data.coverage, fraction = roof_fraction(data), step = data.step;
     return element("dl", { class: "figures" }, [
       figure(words.of_model("GPU time in kernels", data), format.duration(c.gpu_time_ns)),
-      fraction ? figure(fraction.all ? "of the roof, over all" : "of the roof, of what has one", percent(fraction.share)) : null,
+      fraction ? figure((fraction.all ? "of the roof, over all" : "of the roof, of what has one") + (data.simulated ? " (simulated)" : ""), percent(fraction.share)) : null,
       figure("FLOP/B of all known work", format.intensity(step.intensity)),
       figure("library calls", format.count(c.calls)),
       figure("kernels timed", format.count(c.kernels)),
@@ -299,12 +299,20 @@
     if (data.devices.length) root.append(element("div", { class: "cards" }, gpu_cards(data)));
   }
 
+  function warn(root, texts, class_name) {
+    var warnings = list(texts, class_name);
+    if (warnings) root.append(warnings);
+  }
+
   function start(root, data) {
-    var problems = list(data.problems.concat(data.session.no_launch_reason ? [] : caveats(data)), "problems");
-    if (problems) root.append(problems);
-    if (data.session.no_launch_reason) return show_nothing(root, data);
+    if (data.session.no_launch_reason) {
+      warn(root, data.problems, "problems");
+      show_nothing(root, data);
+      return;
+    }
     var losses = loss_notice(data);
-    if (losses) root.append(losses);
+    warn(root, data.problems.concat(caveats(data), losses && losses.loud ? [losses.text] : []), "problems");
+    warn(root, losses && !losses.loud ? [losses.text] : [], "quiet");
     root.append(figures(data));
     root.append(element("div", { class: "cards" }, [
       element("div", {}, gpu_cards(data).concat(coverage_card(data))), element("div", {}, [class_card(data), activity_card(data)])

@@ -2,7 +2,7 @@
 /* Reads the report's JSON out of the page and starts each part. A part that fails says so in its place, the others stand. */
 "use strict";
 (function (rooftap) {
-  var draw = rooftap.draw, format = rooftap.format;
+  var draw = rooftap.draw;
 
   function read() {
     var embedded = document.getElementById("data");
@@ -30,18 +30,6 @@
 
   /* ---- the header ---- */
 
-  /* What was embedded, to the letter, so that page and file can't disagree. */
-  function download() {
-    var embedded = document.getElementById("data");
-    var text = embedded ? embedded.textContent : JSON.stringify(rooftap.sample, null, 2);
-    var link = draw.element("a", { download: "rooftap-report.json", hidden: true,
-      href: URL.createObjectURL(new Blob([text], { type: "application/json" })) });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(function () { URL.revokeObjectURL(link.href); }, 60000);
-  }
-
   function fact(name, text, code) {
     return text ? draw.element("span", { class: name, title: code ? text : null }, [name + " ", code ? draw.element("code", {}, text) : text]) : null;
   }
@@ -51,9 +39,7 @@
     document.getElementById("simulated").hidden = !data.simulated;
     if (!verdict.textContent.trim()) verdict.textContent = data.verdict.sentence;
     draw.clear(document.getElementById("source")).append.apply(document.getElementById("source"), [
-      fact("command", session.command, true), fact("on", session.host), fact("at", rooftap.tabular.utc(session.started_realtime_ns)),
-      draw.element("button", { type: "button", id: "download", class: "link",
-        on: { click: download } }, data.cut ? "Download the JSON of this page" : "Download the JSON")
+      fact("command", session.command, true), fact("on", session.host), fact("at", rooftap.tabular.utc(session.started_realtime_ns))
     ].filter(Boolean));
     document.title = "rooftap: " + (session.command || session.path || "report");
   }
