@@ -17,14 +17,18 @@
   var places = [];       /* of those, where they are: {left, top, radius}, pixels of the page in the plot's area */
   var largest, range, home;
   var hidden = new Set(); /* ids of lines that are switched off */
+  var pointer = "mouse";  /* what touched the plot last: "touch" and "pen" aim worse */
   var walked = null;      /* place in SHOWN that the keyboard is at */
 
   /* ---- what is there to draw ---- */
 
   function choices() {
-    var all = data.devices.map(function (each, index) { return index; });
-    if (roofs.operators_of(data, null).length) all.push(null);
-    return all.filter(function (each) { return roofs.operators_of(data, each).length; });
+    var all = [];
+    data.operators.forEach(function (op) {
+      var at = typeof op.device === "number" ? op.device : null; /* null: not known, or several */
+      if (all.indexOf(at) < 0) all.push(at);
+    });
+    return all.sort(function (a, b) { return a === null ? 1 : b === null ? -1 : a - b; });
   }
 
   function nothing_text(all) {
@@ -59,7 +63,7 @@
     return [null, [shown.map(function (point) { return point.x; }), shown.map(function (point) { return point.y; })]];
   }
 
-  function most_radius() { return Math.min(Math.max(nodes.canvas.clientWidth * 0.03, 16), 34); }
+  function most_radius() { return Math.min(Math.max(nodes.canvas.clientWidth * 0.03, 12), 34); }
 
   function point_of(index) { return shown.find(function (point) { return point.index === index; }); }
   function visible_lines() { return lines.filter(function (line) { return !line.as_specification && !hidden.has(line.id); }); }
@@ -69,7 +73,7 @@
   function frame(u) {
     var ratio = uPlot.pxRatio || window.devicePixelRatio || 1, box = u.bbox;
     return {
-      context: u.ctx, colours: colours, ratio: ratio, range: range, narrow: u.width < NARROW,
+      context: u.ctx, colours: colours, ratio: ratio, range: range,
       area: { left: box.left, top: box.top, right: box.left + box.width, bottom: box.top + box.height },
       x: function (value) { return u.valToPos(value, "x", true); }, y: function (value) { return u.valToPos(value, "y", true); }
     };
@@ -78,7 +82,7 @@
   function draw_points(u) {
     var f = frame(u), most = most_radius();
     places = shown.map(function (point) {
-      return { left: u.valToPos(point.x, "x"), top: u.valToPos(point.y, "y"), radius: roofs.radius(point.share, largest, 3, most) };
+      return { left: u.valToPos(point.x, "x"), top: u.valToPos(point.y, "y"), radius: roofs.radius(point.share, largest, marks.LEAST, most) };
     });
     marks.clipped(f, function () {
       shown.forEach(function (point, order) {
@@ -193,6 +197,16 @@
     show_range(roofs.zoomed(x, Math.sqrt(x[0] * x[1]), 1), roofs.zoomed(y, Math.sqrt(y[0] * y[1]), 1));
   }
 
+  /* Two fingers: what was under FROM comes under TO, as much nearer as they went apart. */
+  function pinch(factor, from, to) {
+    function part(scale, at, moved) {
+      var zoomed = roofs.zoomed(range[scale], plot.posToVal(at, scale), factor);
+      var by = Math.pow(zoomed[1] / zoomed[0], moved);
+      return [zoomed[0] * by, zoomed[1] * by];
+    }
+    show_range(part("x", from.left, (from.left - to.left) / plot.over.clientWidth), part("y", from.top, (to.top - from.top) / plot.over.clientHeight));
+  }
+
   function wheel(event) {
     if (!event.ctrlKey && !nodes.canvas.contains(document.activeElement)) return;
     event.preventDefault();
@@ -252,7 +266,8 @@
 
   function free() {
     walked = null;
-    rooftap.state.select(null, FROM);
+    if (rooftap.state.selected() !== null) rooftap.state.select(null, FROM);
+    else { plot.redraw(false); show_card(); }
     nodes.canvas.focus({ preventScroll: true });
   }
 
@@ -261,7 +276,7 @@
   /* A click pins what is under it; another one on the same place pins the next that is there, or frees the last. */
   function click(event) {
     var area = plot.over.getBoundingClientRect();
-    var slack = event.pointerType === "touch" || event.pointerType === "pen" ? FINGER : SLACK;
+    var slack = pointer === "mouse" ? SLACK : FINGER;
     var orders = roofs.under(places, event.clientX - area.left, event.clientY - area.top, slack);
     nodes.canvas.focus({ preventScroll: true });
     walked = null;
@@ -278,8 +293,9 @@
 
   function selected(index, from) {
     var op = index === null ? null : data.operators[index];
+    var at = op && typeof op.device === "number" ? op.device : null;
     if (from !== FROM) walked = null;
-    if (op && (op.device === undefined ? null : op.device) !== device && choices().indexOf(op.device) >= 0) change_device(op.device);
+    if (op && at !== device) change_device(at);
     var point = index === null ? null : point_of(index);
     if (point) bring_into_view(point);
     plot.redraw(false);
@@ -287,7 +303,7 @@
     show_card();
     if (index === null) say("No operator is selected.");
     else if (point) say("Selected: " + card.spoken(data, index));
-    else if (op) say("Selected, but not in the plot: " + card.spoken(data, index));
+    else say(op ? "Selected, but not in the plot: " + card.spoken(data, index) : "What is selected is not on this page.");
   }
 
   /* ---- keyboard ---- */
@@ -397,6 +413,7 @@
   }
 
   function resize() {
+    if (!nodes.stage.clientWidth) return; /* not shown, as in print */
     var now = size();
     if (now.width !== plot.width || now.height !== plot.height) plot.setSize(now);
     show_card();
@@ -408,7 +425,9 @@
   }
 
   function listen() {
+    plot.over.addEventListener("pointerdown", function (event) { pointer = event.pointerType; });
     plot.over.addEventListener("click", click);
+    rooftap.plot_touch.listen(plot.over, pinch);
     plot.over.addEventListener("wheel", wheel, { passive: false });
     nodes.canvas.addEventListener("keydown", key);
     nodes.canvas.addEventListener("blur", function () { if (walked !== null) { walked = null; plot.redraw(false); show_card(); } });

@@ -15,11 +15,11 @@ rooftap.plot_card = (function () {
       return "starved: fewer thread blocks than SMs" + (known ? " (" + op.blocks + " on " + device.sm_count + ")" : "");
     },
     far_from_roof: function () { return "far from its roof: more than 3 times the time there"; },
-    above_roof: function (op) { return "above its roof: " + (ABOVE[op.above_roof_reason] || "unexplained"); }
+    above_roof: function (op) { return "above its roof: " + (ABOVE[op.above_roof_reason] || "not known why"); }
   };
+  /* As classify/roofline.c has them. */
   var ABOVE = {
-    fits_in_l2: "its operands fit in the L2 cache", above_nominal_clock: "the clock was above the nominal one",
-    unexplained: "unexplained", inconsistent_model: "a wrong peak, or a wrong model of its work"
+    fits_in_l2: "fits in L2", above_nominal_clock: "above nominal clock", unexplained: "above nominal bandwidth", inconsistent_model: "inconsistent model"
   };
 
   function format() { return rooftap.format; }
@@ -55,6 +55,7 @@ rooftap.plot_card = (function () {
   /* The base name of a kernel without return type, namespaces, template arguments and parameters; of anything else its letters. */
   function short_name(op) {
     var name = rooftap.names.of(op);
+    if (op.display_name === op.name) return rooftap.names.cut(name, NAME_LETTERS);
     var bare = outside_brackets(name.slice(0, 4096)).trim().split(/\s+/).pop().split("::").filter(Boolean).pop();
     return rooftap.names.cut(bare || name, NAME_LETTERS);
   }
@@ -101,7 +102,13 @@ rooftap.plot_card = (function () {
     return value > 0 && value < 0.95e10 ? with_unit(format().giga(value), " GFLOP/s") : with_unit(format().tera(value), " TFLOP/s");
   }
 
+  function rates(op) {
+    var known = [flops(op.flops_per_second), with_unit(format().giga(op.bytes_per_second), " GB/s")].filter(function (text) { return text !== format().UNKNOWN; });
+    return known.join(", ") || format().UNKNOWN;
+  }
+
   function time(op) {
+    if (op.time_ns === null && op.t_roof_ns > 0) return "not timed; " + format().duration(op.t_roof_ns) + " at the roof";
     var text = format().duration(op.time_ns);
     if (op.time_estimated) {
       var known = typeof op.time_ns_low === "number" && typeof op.time_ns_high === "number";
@@ -157,7 +164,7 @@ rooftap.plot_card = (function () {
       ["p50 / p99", p50 + " / " + p99],
       ["intensity", with_unit(intensity(op.intensity), " FLOP/B") + kv],
       ["ridge", with_unit(intensity(op.ridge), " FLOP/B")],
-      [simulated + "rate", flops(op.flops_per_second) + ", " + with_unit(format().giga(op.bytes_per_second), " GB/s")],
+      [simulated + "rate", rates(op)],
       ["of its roof", with_unit(format().share(op.roof_fraction), " %")],
       ["class", bound(op)]
     ];
@@ -201,7 +208,7 @@ rooftap.plot_card = (function () {
     if (full !== short_name(op)) node.append(element("p", { class: "plot-full" }, rooftap.names.element(full, FULL_NAME_LETTERS)));
     node.append(list);
     advice_items(data, index).forEach(function (item) { node.append(item); });
-    if (options.twins) node.append(element("p", { class: "plot-more" }, options.twins + " more under the pointer: click again for the next"));
+    if (options.twins) node.append(element("p", { class: "plot-more" }, options.twins + " more here: click again for the next"));
     return node;
   }
 

@@ -53,7 +53,8 @@ rooftap.plot_legend = (function () {
 
   function device_text(data, device) {
     var count = rooftap.roofs.operators_of(data, device).length;
-    var name = device === null ? "not known which GPU" : device + ": " + rooftap.names.visible(rooftap.format.text(data.devices[device].name));
+    var known = device !== null && data.devices[device];
+    var name = device === null ? "not known which" : device + (known ? ": " : "") + (known ? rooftap.names.cut(rooftap.names.visible(rooftap.format.text(known.name)), 40) : "");
     return name + " (" + operators(count) + ")";
   }
 
@@ -128,24 +129,35 @@ rooftap.plot_legend = (function () {
     });
   }
 
+  function path_words(line) { return line.side === "memory" ? "bandwidth" : line.name; }
+
   function line_words(line) {
-    var text = (line.side === "memory" ? "bandwidth" : line.name) + ", " + line.word + (line.origin ? " (" + line.origin + ")" : "") + ": " +
-      rooftap.plot_marks.rate_text(line);
+    var text = rooftap.plot_marks.rate_text(line) + " " + line.word + (line.origin ? " (" + line.origin + ")" : "");
     return line.ridge ? text + ", ridge " + rooftap.plot_card.intensity(line.ridge) + " FLOP/B" : text;
   }
 
-  function line_switches(lines, hidden, toggle) {
-    return lines.filter(function (line) { return !line.as_specification; }).map(function (line) {
-      return element("button", { type: "button", class: "plot-switch", "data-line": line.id, "aria-pressed": hidden.has(line.id) ? "false" : "true",
-        title: line.source ? "from " + line.source : null, on: { click: function () { toggle(line.id); } } },
-      [line_picture(line.standard), line_words(line)]);
+  function line_switch(line, hidden, toggle) {
+    return element("button", { type: "button", class: "plot-switch", "data-line": line.id, "aria-pressed": hidden.has(line.id) ? "false" : "true",
+      "aria-label": path_words(line) + ": " + line_words(line), title: line.source ? "from " + line.source : null,
+      on: { click: function () { toggle(line.id); } } }, [line_picture(line.standard), line_words(line)]);
+  }
+
+  /* A row for each path, with its roofs of all standards. */
+  function line_rows(picture) {
+    var drawn = picture.lines.filter(function (line) { return !line.as_specification; });
+    var paths = drawn.map(path_words).filter(function (path, place, all) { return all.indexOf(path) === place; });
+    return paths.map(function (path) {
+      return row(path, drawn.filter(function (line) { return path_words(line) === path; })
+        .map(function (line) { return line_switch(line, picture.hidden, picture.toggle); }));
     });
   }
 
   function sizes(largest, most) {
-    var shares = [0.01, 0.1, 0.5].filter(function (share) { return share <= Math.max(largest, 0.05) * 1.01; });
-    return shares.map(function (share) {
-      var r = rooftap.roofs.radius(share, largest, 3, most), side = Math.ceil(2 * r + 3);
+    if (!(largest > 0)) return [];
+    var fitting = [0.01, 0.05, 0.1, 0.25, 0.5, 1].filter(function (share) { return share <= Math.max(largest, 0.05) * 1.01; });
+    var shares = [fitting[0], fitting[fitting.length >> 1], fitting[fitting.length - 1]];
+    return shares.filter(function (share, place) { return shares.indexOf(share) === place; }).map(function (share) {
+      var r = rooftap.roofs.radius(share, largest, rooftap.plot_marks.LEAST, most), side = Math.ceil(2 * r + 3);
       return element("span", { class: "plot-key" }, [
         svg("svg", { class: "plot-swatch", width: side, height: side, "aria-hidden": "true" }, svg("circle", { cx: side / 2, cy: side / 2, r: r, class: "plot-inner" })),
         Math.round(100 * share) + " %"
@@ -161,7 +173,9 @@ rooftap.plot_legend = (function () {
   }
 
   function row(word, children) {
-    return children.length ? element("div", { class: "plot-legend-row", role: "group", "aria-label": word }, [element("span", { class: "plot-legend-word" }, word)].concat(children)) : null;
+    return children.length ? element("div", { class: "plot-legend-row", role: "group", "aria-label": word }, [
+      element("span", { class: "plot-legend-word" }, word), element("div", { class: "plot-legend-keys" }, children)
+    ]) : null;
   }
 
   /* PICTURE: {drawn, lines, hidden, largest, most, toggle}. */
@@ -173,9 +187,8 @@ rooftap.plot_legend = (function () {
     [
       row("Class", class_switches(picture.drawn.points)),
       row("Outline", flag_keys(picture.drawn.points)),
-      row(picture.drawn.by_roof ? "Area: share of time at the roof" : "Area: share of time", sizes(picture.largest, picture.most)),
-      row("Roofs", line_switches(picture.lines, picture.hidden, picture.toggle))
-    ].forEach(function (part) { if (part) node.append(part); });
+      row(picture.drawn.by_roof ? "Area: time at the roof" : "Area: time", sizes(picture.largest, picture.most))
+    ].concat(line_rows(picture)).forEach(function (part) { if (part) node.append(part); });
     var again = key ? node.querySelector("button" + key)
       : line ? Array.from(node.querySelectorAll("button")).find(function (button) { return button.dataset.line === line; }) : null;
     if (again) again.focus();
@@ -204,7 +217,8 @@ rooftap.plot_legend = (function () {
     return [
       data.simulated ? "Simulated: rates are of a model's times, no GPU was measured." : null,
       drawn.by_roof ? "Nothing was timed: points stand at their roof, where they could be at most, by their share of the time there. No rate was measured." : null,
-      no_roof_text(data, device, lines)
+      no_roof_text(data, device, lines),
+      drawn.points.some(function (point) { return point.share > 0; }) ? null : "No share of time is known, so sizes mean nothing."
     ].concat(drawn.left_out.map(left_out_text), [
       cut ? operators(cut.count) + (cut.share === null ? "" : ", " + percent(cut.share) + " of GPU time,") + " beyond the first " +
         rooftap.format.count(data.operators.length) + " are not on this page, on any GPU." : null,

@@ -7,6 +7,7 @@ window.rooftap = rooftap;
 
 rooftap.plot_marks = (function () {
   var DASHES = { specification: [], achievable: [8, 5], held_clock: [2, 4] };
+  var LEAST = 3.5; /* radius of the smallest mark, in pixels of the page */
   var CLASSES = ["memory", "compute", "overhead", "unknown"];
 
   /* Colours of page.css as they are now: they change with the scheme. */
@@ -58,9 +59,11 @@ rooftap.plot_marks = (function () {
     context.strokeStyle = colour;
     context.stroke();
     if (point.starved) {
-      context.lineWidth = 2.5 * ratio;
+      context.lineWidth = Math.min(2.5 * ratio, Math.max(1.5 * ratio, r / 3));
       context.strokeStyle = colours.ink;
-      context.setLineDash([4 * ratio, 3 * ratio]);
+      /* Eight dashes around, or as many of four pixels as there is room for. */
+      var dash = Math.min(4 * ratio, 2 * Math.PI * r / 16);
+      context.setLineDash([dash * 1.15, dash * 0.85]);
       context.stroke();
     }
     if (point.near_ridge) {
@@ -96,19 +99,23 @@ rooftap.plot_marks = (function () {
 
   function overlaps(a, b) { return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom; }
 
-  /* Moves BOX by STEP in height until it is free of TAKEN and inside AREA; null: there is no such place. */
-  function free_place(box, step, taken, area) {
-    for (var tries = 0; tries < 8; tries++) {
-      var inside = box.top >= area.top && box.bottom <= area.bottom && box.left >= area.left && box.right <= area.right;
-      if (inside && !taken.some(function (other) { return overlaps(box, other); })) return box;
-      box = { left: box.left, right: box.right, top: box.top + step, bottom: box.bottom + step };
+  function free(box, taken, area) {
+    return box.left >= area.left && box.right <= area.right && box.top >= area.top && box.bottom <= area.bottom &&
+      !taken.some(function (other) { return overlaps(box, other); });
+  }
+
+  /* The first free place of BOX as it is moved by STEP {x, y}, at most TRIES times; null: there is none. */
+  function free_place(box, step, tries, taken, area) {
+    for (; tries > 0; tries--) {
+      if (free(box, taken, area)) return box;
+      box = { left: box.left + step.x, right: box.right + step.x, top: box.top + step.y, bottom: box.bottom + step.y };
     }
     return null;
   }
 
   /* ---- roofs ---- */
 
-  /* FRAME: {context, colours, ratio, area {left, top, right, bottom}, x(value), y(value), range {x, y}, narrow}. */
+  /* FRAME: {context, colours, ratio, area {left, top, right, bottom}, x(value), y(value), range {x, y}}. */
   function ends(frame, line) {
     var from = Math.max(line.from, frame.range.x[0]), to = Math.min(line.to, frame.range.x[1]);
     if (!(from < to)) return null;
@@ -134,28 +141,31 @@ rooftap.plot_marks = (function () {
     return line.side === "memory" ? rooftap.format.giga(line.rate) + " GB/s" : rooftap.plot_card.flops(line.rate);
   }
 
-  function line_text(line, narrow) {
-    var name = line.side === "memory" ? "" : (narrow ? line.name.replace(/ \([^)]*\)/g, "") : line.name) + " ";
+  function line_text(line) {
+    var name = line.side === "memory" ? "" : line.short + " ";
     var word = line.standard === "specification" ? "" : ", " + line.word + (line.origin ? " (" + line.origin + ")" : "");
     return name + rate_text(line) + word;
   }
 
-  /* On the flat part, at the right end; the specification's above its line, what is lower below it. */
+  /* On the flat part, as far right as there is room; the specification's above its line, what is lower below it. Where there
+   * is none the legend alone names it: a label away from its line would be taken for another's. */
   function flat_label(frame, line, taken) {
     var at = ends(frame, line);
     if (!at || at.y0 < frame.area.top || at.y0 > frame.area.bottom) return;
-    var context = frame.context, ratio = frame.ratio, height = 15 * ratio;
-    var text = line_text(line, frame.narrow);
+    var context = frame.context, ratio = frame.ratio, height = 15 * ratio, step = 12 * ratio;
+    var text = line_text(line);
     var width = context.measureText(text).width;
     var above = line.standard === "specification";
     var right = frame.area.right - 6 * ratio;
-    var top = above ? at.y0 - height - 3 * ratio : at.y0 + 3 * ratio;
-    var box = free_place({ left: right - width, right: right, top: top, bottom: top + height }, (above ? -height : height), taken, frame.area);
+    var top = above ? at.y0 - height - 2 * ratio : at.y0 + 2 * ratio;
+    /* Left of the highest roof there is nothing that its label could cover. */
+    var tries = Math.max(Math.floor((right - at.x0 - width) / step) + 1, line === frame.highest ? 1 : 0);
+    var box = free_place({ left: right - width, right: right, top: top, bottom: top + height }, { x: -step, y: 0 }, tries, taken, frame.area);
     if (!box) return;
-    taken.push(box);
+    taken.push({ left: box.left - step, right: box.right + step, top: box.top, bottom: box.bottom });
     context.textAlign = "right";
     context.textBaseline = "middle";
-    written(context, frame.colours, text, right, (box.top + box.bottom) / 2, ratio, above ? null : frame.colours.muted);
+    written(context, frame.colours, text, box.right, (box.top + box.bottom) / 2, ratio, above ? null : frame.colours.muted);
   }
 
   /* Along the slope. */
@@ -166,10 +176,12 @@ rooftap.plot_marks = (function () {
     var rise = (at.y1 - at.y0) / (at.x1 - at.x0);
     var first = Math.max(at.x0, rise ? at.x0 + (area.bottom - at.y0) / rise : at.x0);
     var last = Math.min(at.x1, rise ? at.x0 + (area.top - at.y0) / rise : at.x1);
-    var text = line_text(line, frame.narrow);
+    var text = line_text(line);
     var room = Math.hypot(last - first, rise * (last - first));
     if (!(last > first) || context.measureText(text).width > room - 12 * ratio) return;
-    var x = first + (last - first) * 0.42, above = line.standard === "specification";
+    var above = line.standard === "specification";
+    var x = first + (last - first) * (above ? 0.42 : 0.22);
+    if (context.measureText(text).width / 2 * Math.cos(Math.atan(rise)) > x - first) x = (first + last) / 2;
     context.save();
     context.translate(x, at.y0 + rise * (x - at.x0));
     context.rotate(Math.atan(rise));
@@ -200,13 +212,13 @@ rooftap.plot_marks = (function () {
   function ridge_label(frame, line, taken) {
     if (line.ridge === null || line.ridge === undefined || line.from < frame.range.x[0] || line.from > frame.range.x[1]) return;
     var context = frame.context, ratio = frame.ratio, height = 15 * ratio, gap = 5 * ratio;
-    var text = "ridge " + rooftap.plot_card.intensity(line.ridge) + (frame.several ? " " + line.name.replace(/ \([^)]*\)/g, "") : "");
+    var text = "ridge " + rooftap.plot_card.intensity(line.ridge) + (frame.several ? " " + line.short : "");
     var width = context.measureText(text).width, x = frame.x(line.from), bottom = frame.area.bottom - gap;
     var right_of = x + gap + width <= frame.area.right;
     var left = right_of ? x + gap : x - gap - width;
-    var box = free_place({ left: left, right: left + width, top: bottom - height, bottom: bottom }, -height, taken, frame.area);
+    var box = free_place({ left: left, right: left + width, top: bottom - height, bottom: bottom }, { x: 0, y: -height }, 8, taken, frame.area);
     if (!box) return;
-    taken.push(box);
+    taken.push({ left: box.left - 3 * gap, right: box.right + 3 * gap, top: box.top, bottom: box.bottom });
     context.textAlign = "left";
     context.textBaseline = "middle";
     written(context, frame.colours, text, left, (box.top + box.bottom) / 2, ratio);
@@ -225,7 +237,7 @@ rooftap.plot_marks = (function () {
 
   function flat_lines(lines, above) {
     return lines.filter(function (line) { return line.side === "compute" && (line.standard === "specification") === above; })
-      .sort(function (a, b) { return above ? a.rate - b.rate : b.rate - a.rate; });
+      .sort(function (a, b) { return b.rate - a.rate; });
   }
 
   /* Below the points. */
@@ -240,8 +252,8 @@ rooftap.plot_marks = (function () {
   function labels(frame, lines) {
     clipped(frame, function () {
       var taken = [];
+      frame.highest = flat_lines(lines, true)[0];
       frame.several = lines.filter(function (line) { return line.ridge; }).length > 1;
-      /* Those above their line from the lowest up, those below it from the highest down, so that none passes another's. */
       flat_lines(lines, true).forEach(function (line) { flat_label(frame, line, taken); });
       flat_lines(lines, false).forEach(function (line) { flat_label(frame, line, taken); });
       lines.forEach(function (line) { if (line.side === "memory") slope_label(frame, line); });
@@ -250,7 +262,7 @@ rooftap.plot_marks = (function () {
   }
 
   return {
-    DASHES: DASHES, CLASSES: CLASSES, palette: palette, mark: mark, selection: selection, roofs: roofs, labels: labels, clipped: clipped,
+    LEAST: LEAST, DASHES: DASHES, CLASSES: CLASSES, palette: palette, mark: mark, selection: selection, roofs: roofs, labels: labels, clipped: clipped,
     rate_text: rate_text, line_text: line_text
   };
 })();

@@ -97,12 +97,23 @@ rooftap.roofs = (function () {
     });
     merged.forEach(function (line) {
       line.name = line.names.join(", ");
+      line.short = short_name(line, merged);
       line.id = line.standard + " " + line.name + " " + line.rate;
     });
     return merged;
   }
 
-  /* Lines to draw for a device: [{id, side, standard, word, name, rate, from, to, ridge, as_specification, origin, source}].
+  /* Without what is in brackets, where that tells it from no other line. */
+  function short_name(line, among) {
+    function bare(name) { return name.replace(/ \([^)]*\)/g, ""); }
+    var shorts = unique(line.names.map(bare));
+    var taken = among.some(function (other) {
+      return other !== line && other.standard === line.standard && other.names.some(function (name) { return shorts.indexOf(bare(name)) >= 0; });
+    });
+    return taken ? line.name : shorts.join(", ");
+  }
+
+  /* Lines to draw for a device: [{id, side, standard, word, name, short, rate, from, to, ridge, as_specification, origin, source}].
    * side "memory": y = rate * x; "compute": y = rate. Empty: no roof is known for this GPU. */
   function lines(data, device) {
     var all = device === null ? [] : (data.devices[device] || {}).roofs || [];
