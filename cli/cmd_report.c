@@ -21,6 +21,7 @@
 #include "cli/message.h"
 #include "cli/model_options.h"
 #include "cli/options.h"
+#include "cli/report_page.h"
 #include "cli/session_folder.h"
 #include "report/report.h"
 
@@ -85,12 +86,15 @@ static const char *choose_session(int count, char **arguments)
 }
 
 /* Options that contradict each other, or a key that the table doesn't have. */
-static bool options_agree(const struct report_options *options)
+static bool options_agree(const struct report_options *options, const struct page_request *page)
 {
     char keys[REPORT_KEYS_BYTES];
-    bool text_only = options->all || options->skinny || options->top || options->sort || options->by;
-    if (options->json && text_only) {
-        message_error(COMMAND, "--json holds everything; --all, --by, --skinny, --sort and --top are about the text");
+    bool text_only = options->all || options->skinny || options->sort || options->by;
+    if ((options->json || page_request_any(page)) && text_only) {
+        message_error(COMMAND, "%s holds everything; --all, --by, --skinny and --sort are about the text",
+                      options->json ? "--json"
+                      : page->file  ? "--html"
+                                    : "the page of --open");
         return false;
     }
     if (options->all && options->top) {
@@ -136,7 +140,9 @@ static bool choose_model(const struct model_request *request, struct report_opti
     return true;
 }
 
-static bool read_model(const struct model_request *request, struct report_options *options, struct books_options *model)
+/* PAGE: a page is to be made. */
+static bool read_model(const struct model_request *request, bool page, struct report_options *options,
+                       struct books_options *model)
 {
     if (!choose_model(request, options))
         return false;
@@ -148,7 +154,8 @@ static bool read_model(const struct model_request *request, struct report_option
                       "--predict or --model; expected that, too");
         return false;
     }
-    if (options->config && (options->skinny || options->sort || options->by || options->top)) {
+    bool table_only = options->skinny || options->sort || options->by || (options->top && !options->json && !page);
+    if (options->config && table_only) {
         message_error(COMMAND, "--predict, or --model with a config.json, prints a table of its own; expected no --by, "
                                "--skinny, --sort or --top");
         return false;
@@ -170,11 +177,14 @@ int cmd_report(int argc, char **argv)
     static const char *table, *kernel_table, *launch_table;
     static struct model_request request;
     static struct books_options model;
+    static struct page_request page;
     /* clang-format off */
     static const struct option_row rows[] = {
         {"json", 'j', OPTION_FLAG, &options.json, NULL, "print JSON, as report/JSON.md describes it"},
+        {"html", 0, OPTION_TEXT, &page.file, "FILE", "write one HTML file that needs nothing else, for a browser; -: standard output"},
+        {"open", 0, OPTION_FLAG, &page.open, NULL, "show that page on the desktop, or print its path (default FILE: report.html in DIR)"},
         {"all",  'a', OPTION_FLAG, &options.all,  NULL, "print every row, also on a terminal"},
-        {"top",  'n', OPTION_COUNT, &options.top, "N", "print that many rows, and one for the rest"},
+        {"top",  'n', OPTION_COUNT, &options.top, "N", "print that many rows, and one for the rest; with --json or --html: hold as many"},
         {"sort", 's', OPTION_TEXT, &options.sort, "KEY", "order rows by time, calls, m, n, k, intensity, roof, gain, name, ... (a wrong KEY lists all)"},
         {"by",   0, OPTION_CHOICE, &options.by, REPORT_BY, "one row for each shape (default), weight, or kernel name"},
         {"skinny", 0, OPTION_FLAG, &options.skinny, NULL, "print skinny and starved weights alone, all of them"},
@@ -220,7 +230,7 @@ int cmd_report(int argc, char **argv)
     int first, status;
     if (!options_parse(&set, argc, argv, &first, &status))
         return status;
-    if (!options_agree(&options) || !read_model(&request, &options, &model))
+    if (!options_agree(&options, &page) || !read_model(&request, page_request_any(&page), &options, &model))
         return EXIT_USAGE;
     if (!kernel_table_load(kernel_table, COMMAND) || !launch_table_load(launch_table, COMMAND) ||
         !gpu_options_load_table(table, COMMAND) || !gpu_options_read_peaks(&peak_values, &peaks, COMMAND))
@@ -229,5 +239,6 @@ int cmd_report(int argc, char **argv)
     options.session_folder = choose_session(argc - first, argv + first);
     if (!options.session_folder)
         return EXIT_USAGE;
-    return report_command(&options, stdout, stderr);
+    return page_request_any(&page) ? report_page_command(&page, &options, COMMAND)
+                                   : report_command(&options, stdout, stderr);
 }

@@ -15,6 +15,7 @@
 #include "report/colour.h"
 #include "report/columns.h"
 #include "report/no_launch_text.h"
+#include "report/report_html.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 #include "report/safe_text.h"
@@ -104,11 +105,26 @@ static struct view view_of(const struct report_options *options, const struct mo
     };
 }
 
+static bool print_json(const struct session *session, const struct models *models, const struct report_options *options,
+                       FILE *out)
+{
+    json_t *root = report_json_root(session, models->books, models->gguf, options->top ? options->top : SIZE_MAX);
+    bool written = report_json_write(root, out);
+    json_decref(root);
+    return written;
+}
+
+/* Of an empty session there is nothing to say as text. */
 static bool print_report(const struct session *session, const struct models *models,
                          const struct report_options *options, FILE *out)
 {
+    bool written = true;
     if (options->json)
-        return report_json(session, models->books, models->gguf, out);
+        written = print_json(session, models, options, out);
+    if (options->page)
+        return report_html(session, models->books, models->gguf, options->top, options->page) && written;
+    if (options->json || session_is_empty(session))
+        return written;
     struct view view = view_of(options, models, out);
     return report_text(session, &view, out);
 }
@@ -122,16 +138,11 @@ static int show(const struct session *session, const struct models *models, cons
         complain(err, session->bad_files[i].text);
     if (session->bad_file_count)
         status = REPORT_EXIT_BAD; /* what could be read is shown all the same */
-    if (session_is_empty(session)) {
-        if (!session->bad_file_count) {
-            complain_of_nothing(session, err);
-            status = REPORT_EXIT_NOTHING;
-        }
-        if (options->json && !report_json(session, models->books, models->gguf, out)) {
-            complain(err, "the report could not be written");
-            status = REPORT_EXIT_BAD;
-        }
-    } else if (!print_report(session, models, options, out)) {
+    else if (session_is_empty(session)) {
+        complain_of_nothing(session, err);
+        status = REPORT_EXIT_NOTHING;
+    }
+    if (!print_report(session, models, options, out)) {
         char text[256];
         snprintf(text, sizeof text, "the report could not be written: %s", strerror(errno));
         complain(err, text);

@@ -57,4 +57,33 @@ if command -v clang-format >/dev/null; then
     accepts "$here/check_format.sh"
     echo 'int   x ;' >>tree/trace/trace.h; refuses "a badly formatted line" "$here/check_format.sh"
 fi
+
+# The page's sources: a good page, then one fault at a time.
+make_page() {
+    rm -rf page && mkdir -p page/report/page
+    printf '<!-- SPDX-License-Identifier: Apache-2.0 -->\n<link rel="stylesheet" href="a.css">\n<script src="a.js"></script>\n<script src="sample.js"></script>\n' >page/report/page/page.html
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n/* Its job: no innerHTML. */\n"use strict";\nvar a = b ? .5 : c.textContent;\n' >page/report/page/a.js
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\na { color: red }\n' >page/report/page/a.css
+}
+page_refuses() { # WHAT FILE LINE
+    echo "$3" >>"page/report/page/$2"
+    "$here/check_page.py" page >out 2>&1 && { echo "does not see $1 in the page: $3"; failed=1; }
+    make_page
+}
+make_page
+"$here/check_page.py" page >out 2>&1 || { echo "refuses a good page"; cat out; failed=1; }
+for line in 'a.innerHTML = b;' 'a.insertAdjacentHTML("x", b);' 'document.write(a);' 'eval (a);' 'new Function(a);' 'setTimeout("a", 1);' \
+    'a.setAttribute("onclick", b);' 'a.setAttribute("style", b);' 'a = b.toLocaleString();' 'new Intl.NumberFormat();' 'localStorage.a = 1;' \
+    'fetch(a);' 'new XMLHttpRequest();' 'a = "https://example.com/";' 'a = b?.c;' 'a = b ?? c;' 'try { a(); } catch { b(); }' 'a.replaceAll(b, c);'; do
+    page_refuses "a forbidden call" a.js "$line"
+done
+page_refuses "a URL" a.css 'b { background: url(x.png) }'
+page_refuses "a style attribute" page.html '<p style="x"></p>'
+page_refuses "a handler" page.html '<p onclick="x"></p>'
+page_refuses "a script of its own" page.html '<script>a()</script>'
+page_refuses "a part that is not there" page.html '<script src="b.js"></script>'
+page_refuses "a part that is named twice" page.html '<script src="a.js"></script>'
+page_refuses "a part that is not named" b.js "$(cat page/report/page/a.js)"
+sed -i 1d page/report/page/a.css; page_refuses "a missing SPDX line" a.css ""
+if command -v node >/dev/null; then page_refuses "wrong syntax" a.js 'var = ;'; fi
 exit $failed

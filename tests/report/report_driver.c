@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_command() with its options, as the command would call it, and what it does on a terminal:
  *
- *   report_driver [--json] [--all] [--skinny] [--top N] [--sort KEY] [--by WHAT] [--rows N] [--width N] [--colours] SESSION */
+ *   report_driver [--json | --html] [--all] [--skinny] [--top N] [--sort KEY] [--by WHAT] [--rows N] [--width N] [--colours] SESSION */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +20,29 @@ static int print_folded(const char *path, const struct view *view)
     return written ? 0 : 2;
 }
 
+/* Nothing but the page on standard output. */
+static int print_page(struct report_options *options)
+{
+    struct report_page page = {0};
+    options->page = &page;
+    int status = report_command(options, stdout, stderr);
+    if (page.text && fwrite(page.text, 1, page.bytes, stdout) < page.bytes)
+        status = REPORT_EXIT_BAD;
+    free(page.text);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct report_options options = {0};
     struct view view = {.rows = SIZE_MAX, .width = REPORT_TEXT_WIDTH};
-    bool folded = false;
+    bool folded = false, html = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "--json"))
             options.json = true;
+        else if (!strcmp(argv[i], "--html"))
+            html = true;
         else if (!strcmp(argv[i], "--all"))
             options.all = true;
         else if (!strcmp(argv[i], "--skinny"))
@@ -56,5 +70,5 @@ int main(int argc, char **argv)
         return 2;
     if (folded)
         return print_folded(options.session_folder, &view);
-    return report_command(&options, stdout, stderr);
+    return html ? print_page(&options) : report_command(&options, stdout, stderr);
 }
