@@ -91,6 +91,12 @@ rooftap.rows = (function () {
     return cell.text === rooftap.format.UNKNOWN ? null : rooftap.names.visible(cell.text);
   }
 
+  /* The sums of what isn't here; shown rounded, so only the JSON's own will do. */
+  function rest_field(cell, rest, name) {
+    if (rest && typeof rest[name] === "number") return rest[name];
+    return cell && cell.value !== null && isFinite(cell.value) ? cell.value : null;
+  }
+
   function more_of(item, key) {
     if (!item) return null;
     var value = key === "name" ? item.display_name || item.name : item[key];
@@ -102,17 +108,17 @@ rooftap.rows = (function () {
     var list = data[LISTS[model.by]] || [], rest = data.cut && data.cut[LISTS[model.by]];
     var columns = model.columns.filter(function (column) { return name_of(model.by, column) !== null; });
     var more = MORE[model.by] || [];
-    function fields(mark, row, item) {
+    function fields(mark, row, item, field) {
       return [mark].concat(
-        columns.map(function (column) { return field_of(row.cells[column.place], item, name_of(model.by, column)); }),
+        columns.map(function (column) { return field(row.cells[column.place], item, name_of(model.by, column)); }),
         more.map(function (key) { return more_of(item, key); }));
     }
     var lines = [["index"].concat(columns.map(function (column) { return name_of(model.by, column); }), more)];
     places.forEach(function (place) {
       var row = model.rows[place];
-      lines.push(fields(row.index, row, list[row.index]));
+      lines.push(fields(row.index, row, list[row.index], field_of));
     });
-    if (model.rest) lines.push(fields(rest ? "the other " + rest.count : "the rest", model.rest, rest));
+    if (model.rest) lines.push(fields(rest ? "the other " + rest.count : "the rest", model.rest, rest, rest_field));
     return csv.file(lines);
   }
 

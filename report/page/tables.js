@@ -5,7 +5,7 @@
 (function (rooftap) {
   var element = rooftap.draw.element, format = rooftap.format, names = rooftap.names, facts = rooftap.facts, state = rooftap.state;
   var ME = "operators", PLOT = "plot", PAGE_ROWS = 10, FEW_ROWS = 12;
-  var WORDS = { shape: "operators", weight: "weights", kernel: "kernels" };
+  var WORDS = { shape: ["operator", "operators"], weight: ["weight", "weights"], kernel: ["kernel", "kernels"] };
 
   var data, tables, shown, controls;
 
@@ -73,7 +73,7 @@
     var places = visible_places(model), rest = data.cut && data.cut[rooftap.rows.LISTS[model.by]];
     var text = format.count(places.length) + " of " + format.count(model.rows.length) + " rows shown" + share_text(share_of(model, places));
     if (rest)
-      text += "; the rest, " + format.count(rest.count) + " " + WORDS[model.by] + share_text(rest.share) +
+      text += "; the rest, " + rooftap.words.counted(rest.count, WORDS[model.by][0], WORDS[model.by][1]) + share_text(rest.share) +
         (rest.share === null ? " (time not known)" : "") + ", is not in this file";
     return text;
   }

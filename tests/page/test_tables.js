@@ -85,7 +85,7 @@ function test_csv_of_shapes() {
     [1, [cell("-"), cell("5 ns", 5), null, null, null]],
     /* The cell says at most 768, the JSON has another size under that name: the cell's stays. */
     [2, [cell("50.0", 0.5), cell("7 ns", 7), cell("<=768", 768), cell("-"), cell("")]]
-  ], [cell("2.0", 0.02), cell("123.5 s", 123456789000), null, null, null]);
+  ], [cell("2.0"), cell("123.5 s"), null, null, null]);
   assert.strictEqual(rows.to_csv(model, data, [2, 0, 1]), [
     "index,share,time_ns,m,bound,flags,shape_source,time_source,name",
     "2,0.5,7,768,,,params,timed,h",
@@ -93,7 +93,7 @@ function test_csv_of_shapes() {
     "1,,5,,,,name,,\"'=g(\"\"x\"\"),\ufffd\"",
     "the other 3,0.02,123456789012,,,,,,", ""
   ].join("\r\n"));
-  assert.strictEqual(rows.to_csv(model, { operators: data.operators, cut: null }, []).split("\r\n")[1], "the rest,0.02,123456789000,,,,,,");
+  assert.strictEqual(rows.to_csv(model, { operators: data.operators, cut: null }, []).split("\r\n")[1], "the rest,,,,,,,,");
 }
 
 function test_csv_of_others() {
