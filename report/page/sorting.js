@@ -41,7 +41,7 @@ rooftap.sorting = (function () {
     var cell = row.cells[column.place];
     if (!cell) return null;
     if (cell.value !== null) return cell.value;
-    if (!column.left) return null;
+    if (!column.left) return /^\d+$/.test(cell.text) ? Number(cell.text) : null; /* a GPU's number is no figure */
     return cell.text === "" || cell.text === rooftap.format.UNKNOWN ? null : cell.text;
   }
 

@@ -266,7 +266,7 @@ def weight_row(report, weight):
             "N": (batch + size(weight["n"]), weight["n"]), "K": (size(weight["k"]), weight["k"]),
             "TYPES": (types(ops[0]) if ops else None, None),
             "M p50": (size(weight["m_p50"]), weight["m_p50"]), "M p90": (size(weight["m_p90"]), weight["m_p90"]),
-            "M*": (star, weight["m_star"]), "%<M*": (share(below), below), "BLOCKS": (fill, weight["fill"]),
+            "M*": (star, math.inf if weight["m_star_never"] else weight["m_star"]), "%<M*": (share(below), below), "BLOCKS": (fill, weight["fill"]),
             "%GAIN": (gain(gained), gained) if whole else (None, None),
             "p90": (size(weight["m_p90"]), weight["m_p90"]), "SHORT": (weight["short_side"] or UNKNOWN, None)}
     for title, change in (("BATCH", "batch"), ("FUSE", "fuse"), ("FILL", "split_k"), ("8BIT", "8_bit"), ("4BIT", "4_bit")):
@@ -277,6 +277,12 @@ def weight_row(report, weight):
 
 def weights(report):
     return [weight_row(report, weight) for weight in report["weights"]]
+
+
+def skinny_places(report):
+    """Skinny or starved ones, the largest saving of any one change first."""
+    listed = [at for at, weight in enumerate(report["weights"]) if weight["skinny"] or weight["starved"]]
+    return sorted(listed, key=lambda at: -max([value for value in report["weights"][at]["saved_ns"].values() if value] or [0]))
 
 
 ROWS = {"shape": operators, "kernel": kernels, "weight": weights, "skinny": weights}

@@ -47,7 +47,7 @@ def record(folder, command, *options, device="rtx4090", environment=None):
         env=recording.clean_environment(environment))
 
 
-def decode_loop(*options, arguments=("--layers", "4", "--steps", "8"), **rest):
+def decode_loop(*options, arguments=("--batch", "1", "--layers", "4", "--steps", "8"), **rest):
     return lambda folder: record(folder, [recording.DECODE_LOOP, *arguments], *options, **rest)
 
 
@@ -105,9 +105,10 @@ def large(folder):
 
 MAKERS = {
     "decode_loop": decode_loop(),
+    "batched": decode_loop(arguments=("--batch", "256", "--layers", "2", "--steps", "4")),
     "untimed": decode_loop("--timing", "off"),
     "sums": decode_loop("--aggregate"),
-    "graphs": decode_loop(arguments=("--layers", "4", "--graph", "--steps", "20")),
+    "graphs": decode_loop(arguments=("--batch", "4", "--layers", "4", "--graph", "--steps", "20")),
     "pytorch": pytorch,
     "llama": llama,
     "devices": case("two_devices"),
