@@ -171,11 +171,12 @@ rooftap.devices = (function () {
   }
 
   function calibration_group(data) {
+    var groups = gpus.groups(data, function (device) { return JSON.stringify([floor_text(data, device), device.calibration]); });
     var measured = data.devices.filter(function (device) { return device.calibration; }).length;
-    return { title: "Calibration", note: measured ? null : "none", body: data.devices.map(function (device, index) {
-      return element("div", {}, [element("h4", {}, "GPU " + index), tabular.facts([["overhead is judged by", floor_text(data, device)]]),
-        device.calibration ? calibration_facts(device.calibration)
-          : element("p", { class: "note" }, "Nothing was measured on this GPU (`rooftap calibrate` measures).")]);
+    return { title: "Calibration", note: measured ? null : "none", body: groups.map(function (group) {
+      return element("div", {}, [element("h4", {}, gpus.places(group.devices)), tabular.facts([["overhead is judged by", floor_text(data, group.first)]]),
+        group.first.calibration ? calibration_facts(group.first.calibration)
+          : element("p", { class: "note" }, "Nothing was measured on " + (group.devices.length > 1 ? "them" : "it") + " (`rooftap calibrate` measures).")]);
     }) };
   }
 

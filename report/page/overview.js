@@ -5,7 +5,7 @@
 (function (rooftap) {
   var format = rooftap.format, words = rooftap.words, gpus = rooftap.gpus, tabular = rooftap.tabular;
   var element = rooftap.draw.element, percent = tabular.percent, list = tabular.list;
-  var GPUS_SHOWN = 8, LOUD_FROM = 0.01;
+  var GPUS_SHOWN = 8, LOUD_FROM = 0.01, LOSSES_SHOWN = 4;
 
   /* Caveats that change how the figures read, so they stand above them; the others are among the assumptions. */
   var LOUD = ["no_records", "untimed", "sampled", "graph_times", "no_roof", "estimated", "hidden_shapes", "held_clock", "running"];
@@ -44,15 +44,24 @@
 
   /* ---- warnings ---- */
 
-  /* {text, loud}: loud where much is lost, or it is not known how much. */
+  /* The largest of them in words; all are among the provenance. */
+  function loss_words(losses) {
+    var shown = losses.slice().sort(function (one, other) { return other.count - one.count; }).slice(0, LOSSES_SHOWN);
+    return shown.map(function (loss) { return loss.text; }).join("; ") +
+      (losses.length > shown.length ? "; and " + (losses.length - shown.length) + " more (see Provenance)" : "");
+  }
+
+  /* {text, loud}: what makes figures too low comes first, and is loud where it is much, or where it is not known how much. */
   function loss_notice(data) {
     var losses = words.losses(data), share = words.lost_share(data);
+    var too_low = losses.filter(function (loss) { return loss.too_low; });
     if (!losses.length) return null;
-    var too_low = losses.some(function (loss) { return loss.too_low; });
-    var text = (too_low ? "something of the recording is lost, so counts and times are too low: " : "") +
-      losses.map(function (loss) { return loss.text; }).join("; ") +
-      (too_low && share > 0 ? " (" + percent(share) + " of what there was to time)" : "");
-    return { text: text, loud: too_low && (!format.known(share) || share >= LOUD_FROM || data.coverage.drops_untold > 0) };
+    if (!too_low.length) return { text: loss_words(losses), loud: false };
+    return {
+      text: "something of the recording is lost, so counts and times are too low: " + loss_words(too_low) +
+        (share > 0 ? " (" + percent(share) + " of what there was to time)" : ""),
+      loud: !format.known(share) || share >= LOUD_FROM || data.coverage.drops_untold > 0
+    };
   }
 
   function caveats(data) {
@@ -96,13 +105,18 @@
       format.tera(roof.held_clock_flops_per_second)];
   }
 
-  function clock_line(data, group) {
-    var indexes = group.devices;
-    return indexes.map(function (index) {
-      var clocks = data.devices[index].clocks, text = gpus.clock_text(clocks);
-      if (!text) return indexes.length > 1 ? null : element("p", { class: "note" }, "No reading of the clocks under load: which clock was held is not known.");
-      return element("p", { class: gpus.is_held_back(clocks) ? "problem" : "note" }, (indexes.length > 1 ? "GPU " + index + ": " : "") + text);
-    }).filter(Boolean).slice(0, GPUS_SHOWN);
+  /* One line for all GPUs that say the same. */
+  function clock_lines(data, group) {
+    var by_text = new Map();
+    group.devices.forEach(function (index) {
+      var text = gpus.clock_text(data.devices[index].clocks) || "No reading of the clocks under load: which clock was held is not known.";
+      if (!by_text.has(text)) by_text.set(text, []);
+      by_text.get(text).push(index);
+    });
+    return Array.from(by_text, function (entry) {
+      var clocks = data.devices[entry[1][0]].clocks, one = by_text.size === 1;
+      return element("p", { class: clocks && gpus.is_held_back(clocks) ? "problem" : "note" }, (one ? "" : gpus.places(entry[1]) + ": ") + entry[0]);
+    }).slice(0, GPUS_SHOWN);
   }
 
   function gpu_card(data, group) {
@@ -117,7 +131,7 @@
     (device.identity && device.identity.checks && !device.simulated ? device.identity.checks : []).forEach(function (check) {
       parts.push(element("p", { class: check.contradiction ? "problem" : "note" }, check.text));
     });
-    return element("div", { class: "card gpu" }, parts.concat(device.spec ? clock_line(data, group) : []));
+    return element("div", { class: "card gpu" }, parts.concat(device.spec ? clock_lines(data, group) : []));
   }
 
   function gpu_cards(data) {
@@ -150,16 +164,26 @@
     return { share: roof / time, all: time > 0.9995 * data.coverage.gpu_time_ns };
   }
 
-  function class_card(data) {
-    var total = data.coverage.gpu_time_ns, sums = time_by_class(data);
-    var title = element("h3", {}, "Time by class");
-    if (!(total > 0) || !sums)
-      return element("div", { class: "card" }, [title, element("p", {}, "Nothing was timed: where the time went is not known.")]);
-    var parts = words.CLASSES.map(function (one) {
-      return { key: one.key, name: one.name, meaning: one.meaning, share: sums[one.key] / total, value: format.duration(sums[one.key]) };
+  function class_parts(share_of, value_of) {
+    return words.CLASSES.map(function (one) {
+      return { key: one.key, name: one.name, meaning: one.meaning, share: share_of(one.key), value: value_of(one.key) };
     });
-    return element("div", { class: "card" }, [title,
-      bar_group(format.duration(total) + " of " + words.of_model("GPU time in kernels", data), null, parts)]);
+  }
+
+  /* Where nothing was timed, the time at the roof stands for it, as in the verdict. */
+  function class_bar(data) {
+    var total = data.coverage.gpu_time_ns, sums = time_by_class(data), verdict = data.verdict;
+    if (total > 0 && sums)
+      return bar_group(format.duration(total) + " of " + words.of_model("GPU time in kernels", data), null, class_parts(
+        function (key) { return sums[key] / total; }, function (key) { return format.duration(sums[key]); }));
+    if (verdict.by_roof && words.CLASSES.some(function (one) { return verdict.share[one.key] > 0; }))
+      return bar_group("nothing was timed: of the time at the roof", null, class_parts(
+        function (key) { return verdict.share[key]; }, function () { return null; }));
+    return element("p", {}, "Nothing was timed: where the time went is not known.");
+  }
+
+  function class_card(data) {
+    return element("div", { class: "card" }, [element("h3", {}, "Time by class"), class_bar(data)]);
   }
 
   function shares(share) {
@@ -260,6 +284,8 @@
   function activity_card(data) {
     var indexes = data.devices.map(function (device, index) { return index; });
     if (!indexes.length) return null;
+    if (!data.devices.some(activity_of))
+      return element("div", { class: "card" }, [element("h3", {}, "Busy and idle"), element("p", {}, "Not known: nothing was timed.")]);
     var in_windows = data.devices.some(function (device) { return device.time && device.time.in_windows; });
     return element("div", { class: "card" }, [
       element("h3", {}, ["Busy and idle", data.simulated ? element("span", { class: "note" }, " busy: simulated; idle: this host's") : null]),
@@ -304,6 +330,15 @@
     if (warnings) root.append(warnings);
   }
 
+  /* One kind of GPU stands above the coverage; several have a row of their own. */
+  function append_cards(root, data) {
+    var cards = gpu_cards(data), several = cards.length > 1;
+    if (several) root.append(element("div", { class: "cards gpus" }, cards));
+    root.append(element("div", { class: "cards" }, [
+      element("div", {}, (several ? [] : cards).concat(coverage_card(data))), element("div", {}, [class_card(data), activity_card(data)])
+    ]));
+  }
+
   function start(root, data) {
     if (data.session.no_launch_reason) {
       warn(root, data.problems, "problems");
@@ -314,9 +349,7 @@
     warn(root, data.problems.concat(caveats(data), losses && losses.loud ? [losses.text] : []), "problems");
     warn(root, losses && !losses.loud ? [losses.text] : [], "quiet");
     root.append(figures(data));
-    root.append(element("div", { class: "cards" }, [
-      element("div", {}, gpu_cards(data).concat(coverage_card(data))), element("div", {}, [class_card(data), activity_card(data)])
-    ]));
+    append_cards(root, data);
   }
 
   rooftap.parts.push({ name: "overview", start: start });

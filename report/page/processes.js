@@ -27,7 +27,7 @@ rooftap.processes = (function () {
   /* ---- what ran ---- */
 
   var PROCESSES = [
-    { name: "Process", kind: "left" }, { name: "Command", kind: "text" }, { name: "End", kind: "left" }, { name: "Timed", kind: "left" },
+    { name: "Process", kind: "left" }, { name: "Command", kind: "text long" }, { name: "End", kind: "left" }, { name: "Timed", kind: "left" },
     { name: "Library calls" }, { name: "failed" }, { name: "Launches" }, { name: "Kernels timed" }, { name: "Trace", kind: "text" }
   ];
 

@@ -87,17 +87,18 @@ rooftap.words = (function () {
       counted(sums.kernels, "kernel", "kernels") + " (" + format.duration(sums.time_ns) + ") in the row without a name";
   }
 
-  /* [{text, too_low}]: everything that is not 0, and what CUPTI did not tell. */
+  /* [{text, count, too_low}]: everything that is not 0, and what CUPTI did not tell. */
   function losses(data) {
     var c = data.coverage;
     var all = loss_rows(data).filter(function (row) { return row[0] > 0; }).map(function (row) {
-      return { text: counted(row[0], row[1], row[2]) + " " + row[3], too_low: row[4] };
+      return { text: counted(row[0], row[1], row[2]) + " " + row[3], count: row[0], too_low: row[4] };
     });
     if (c.drops_untold)
-      all.push({ text: "records dropped by CUPTI: unknown (it did not say); counts and times are lower bounds", too_low: true });
-    if (c.rotated) all.push({ text: rotated(c.rotated), too_low: true });
+      all.push({ text: "records dropped by CUPTI: unknown (it did not say); counts and times are lower bounds", count: Infinity,
+        too_low: true });
+    if (c.rotated) all.push({ text: rotated(c.rotated), count: Infinity, too_low: true });
     if (c.beyond && (c.beyond.calls + c.beyond.failed_calls || c.beyond.kernels || c.beyond.launches))
-      all.push({ text: beyond(c.beyond), too_low: false });
+      all.push({ text: beyond(c.beyond), count: c.beyond.kernels, too_low: false });
     return all;
   }
 
