@@ -21,8 +21,8 @@ struct run {
 
 struct interval_set {
     struct interval *buffer;
-    size_t capacity, count;
-    FILE *file; /* NULL until the buffer was full once */
+    size_t capacity, count, room; /* ROOM grows up to CAPACITY: most processes of a large session need little */
+    FILE *file;                   /* NULL until the buffer was full once */
     bool failed;
     struct run *runs;
     size_t run_count, run_capacity;
@@ -223,9 +223,9 @@ void interval_set_add(struct interval_set *set, uint64_t start_ns, uint64_t end_
             return;
         }
     }
-    if (!set->buffer)
-        set->buffer = allocate(set->capacity, sizeof *set->buffer);
-    if (set->count == set->capacity) {
+    if (set->count == set->room && set->room < set->capacity)
+        set->buffer = allocate_grow(set->buffer, set->count, &set->room, sizeof *set->buffer);
+    if (set->count >= set->capacity) {
         tidy(set);
         if (set->count > set->capacity / 2 && set->stretches_most)
             fold(set, set->count - set->capacity / 2);

@@ -52,6 +52,7 @@ static void add_slices(struct operator_join *join, const struct trace_sum_slices
     if (!into || !sum->count)
         return;
     more.slices = allocate(TRACE_SLICES_MOST, sizeof more.slices[0]);
+    more.room = TRACE_SLICES_MOST;
     memcpy(more.slices, sum->slices, sum->count * sizeof more.slices[0]);
     more.first = sum->first;
     more.count = sum->count;

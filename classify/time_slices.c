@@ -32,17 +32,30 @@ void time_slices_coarsen(struct time_slices *slices, uint32_t shift)
         } else
             add(&slices->slices[at], &one);
     }
-    memset(slices->slices + count, 0, (TRACE_SLICES_MOST - count) * sizeof slices->slices[0]);
+    memset(slices->slices + count, 0, (slices->room - count) * sizeof slices->slices[0]);
     slices->first = first;
     slices->count = count;
     slices->shift = shift;
 }
 
+static void grow_to(struct time_slices *slices, uint32_t count)
+{
+    uint32_t room = slices->room ? slices->room : 1;
+    while (room < count)
+        room *= 2;
+    if (room == slices->room)
+        return;
+    struct trace_slice *larger = allocate(room, sizeof larger[0]);
+    if (slices->slices)
+        memcpy(larger, slices->slices, slices->count * sizeof larger[0]);
+    free(slices->slices);
+    slices->slices = larger;
+    slices->room = room;
+}
+
 /* The slice of NS, made if it is new. */
 static struct trace_slice *slice_at(struct time_slices *slices, uint64_t ns)
 {
-    if (!slices->slices)
-        slices->slices = allocate(TRACE_SLICES_MOST, sizeof slices->slices[0]);
     if (!slices->count) {
         slices->shift = slices->shift ? slices->shift : TIME_SLICES_SHIFT_LEAST;
         slices->first = ns >> slices->shift;
@@ -55,6 +68,7 @@ static struct trace_slice *slice_at(struct time_slices *slices, uint64_t ns)
             time_slices_coarsen(slices, slices->shift + 1);
             continue;
         }
+        grow_to(slices, (uint32_t)(high - low) + 1);
         if (low < slices->first) {
             const uint32_t by = (uint32_t)(slices->first - low);
             memmove(slices->slices + by, slices->slices, slices->count * sizeof slices->slices[0]);
@@ -140,7 +154,8 @@ void time_slices_add_part(struct time_slices *into, const struct time_slices *mo
     if (!whole || !part || !more->count)
         return;
     part = part > whole ? whole : part;
-    scaled.slices = allocate(TRACE_SLICES_MOST, sizeof scaled.slices[0]);
+    scaled.slices = allocate(more->count, sizeof scaled.slices[0]);
+    scaled.room = more->count;
     scaled.first = more->first;
     scaled.count = more->count;
     scaled.shift = more->shift;

@@ -16,6 +16,7 @@ struct time_slices {
     uint64_t first;
     uint32_t count;
     uint32_t shift;
+    uint32_t room; /* of SLICES; what is behind the first COUNT is zeros. Most things happen in one or two */
 };
 
 /* Adds to the slice of NS. NS 0 is no time: such things are in no slice. */
