@@ -2,7 +2,8 @@
 /* What could be changed, most saved first, and what makes figures doubtful. A subject leads to the operator it is about. */
 "use strict";
 (function (rooftap) {
-  var element = rooftap.draw.element, format = rooftap.format, names = rooftap.names, words = rooftap.words, state = rooftap.state;
+  var element = rooftap.draw.element, format = rooftap.format, names = rooftap.names, words = rooftap.words;
+  var state = rooftap.state;
   var SUBJECTS_SHOWN = 6, SUBJECT_LETTERS = 160, TEXT_LETTERS = 1000;
 
   /* "simulated busy time": what a share is of, as the text report has it. */
@@ -57,7 +58,8 @@
     var place = operator_of(one.subject_kind, subject.index, data);
     var text = names.element(subject.text, SUBJECT_LETTERS);
     var share = base_ns > 0 ? format.gain(subject.saved_ns / base_ns) + " %" : format.duration(subject.saved_ns);
-    var row = element("li", null, [element("span", { "class": "share" }, share), " ", place === null ? text : link_to(place, text)]);
+    var row = element("li", null, [element("span", { "class": "share" }, share), " ",
+      place === null ? text : link_to(place, text)]);
     if (place === null && has_operator(one.subject_kind)) row.append(" (its operator is not in this file)");
     return row;
   }
@@ -86,9 +88,11 @@
     return element("li", null, [
       element("p", { "class": "saved" }, [
         element("strong", null, format.gain(one.saved_share) + " %"),
-        " (" + format.duration(one.saved_ns) + ") of " + base_text(one, data) + ", at most, at the roof: ", element("code", null, one.id)]),
+        " (" + format.duration(one.saved_ns) + ") of " + base_text(one, data) + ", at most, at the roof: ",
+        element("code", null, one.id)]),
       element("p", { "class": "text" }, names.element(one.text))
-    ].concat(subjects(one, data), [element("p", { "class": "source" }, ["Source: ", names.element(one.source || format.UNKNOWN)])]));
+    ].concat(subjects(one, data), [
+      element("p", { "class": "source" }, ["Source: ", names.element(one.source || format.UNKNOWN)])]));
   }
 
   /* ---- all ---- */
@@ -98,13 +102,15 @@
     var verdict = data.verdict || {};
     if (verdict.kind === "nothing") return "No advice: nothing was timed, and no time at a roof is known.";
     if (verdict.bound === "unknown" || !verdict.bound) return "No advice: nothing is known that advice could be about.";
-    return "No advice here would save 0.1 % of " + (verdict.by_roof ? "the time at the roof" : words.of_model("busy time", data)) + ".";
+    return "No advice here would save 0.1 % of " +
+      (verdict.by_roof ? "the time at the roof" : words.of_model("busy time", data)) + ".";
   }
 
   /* What --top left out of a list, if anything. */
   function left_out(data, list, what) {
     var cut = ((data.cut && data.cut.lists) || {})[list];
-    return cut && cut.of > cut.shown ? element("p", { "class": "note" }, format.count(cut.of - cut.shown) + " more " + what + " are not in this file.") : null;
+    if (!cut || cut.of <= cut.shown) return null;
+    return element("p", { "class": "note" }, format.count(cut.of - cut.shown) + " more " + what + " are not in this file.");
   }
 
   function advice_list(data) {
@@ -128,7 +134,8 @@
   function start(root, data) {
     var nodes = advice_list(data).concat(
       text_list("problems-title", "Problems", "problems", data.problems || []), [left_out(data, "problems", "problems")],
-      text_list("caveats-title", "What makes figures doubtful", "caveats", (data.caveats || []).map(function (one) { return one.text; })));
+      text_list("caveats-title", "What makes figures doubtful", "caveats",
+        (data.caveats || []).map(function (one) { return one.text; })));
     nodes.forEach(function (node) { if (node) root.append(node); });
   }
 

@@ -6,7 +6,9 @@
   var SHOWN = 240; /* letters of a name at first */
 
   function select_button(text, place) {
-    return element("button", { type: "button", class: "link", on: { click: function () { rooftap.state.select(place, "detail"); } } }, text);
+    var button = element("button", { type: "button", class: "link" }, text);
+    button.addEventListener("click", function () { rooftap.state.select(place, "detail"); });
+    return button;
   }
 
   /* The whole of a long text is put into the page only when it is asked for. */
@@ -42,7 +44,9 @@
   function as_text(title, groups) {
     return title + "\n" + groups.map(function (group) {
       return "\n" + group.title + "\n" + group.rows.map(function (row) {
-        return "  " + row[0] + ": " + values_of(row[1]).map(function (value) { return typeof value === "string" ? value : value.text; }).join("; ");
+        return "  " + row[0] + ": " + values_of(row[1]).map(function (value) {
+          return names.visible(typeof value === "string" ? value : value.text);
+        }).join("; ");
       }).join("\n") + "\n";
     }).join("");
   }
@@ -58,12 +62,13 @@
   /* ---- the panel ---- */
 
   function hint() {
-    return [element("p", { class: "note" }, "Select a row, or a bubble of the roofline, and all that is known of it stands here.")];
+    return [element("p", { class: "note" },
+      "Select a row, or a bubble of the roofline, and all that is known of it stands here.")];
   }
 
   function beyond(index, data) {
-    return [element("p", { class: "note" }, "Not in this file: row " + format.count(index + 1) + " of " + format.count(total(data)) +
-      ". `rooftap report --json` has all of them.")];
+    return [element("p", { class: "note" }, "Not in this file: row " + format.count(index + 1) + " of " +
+      format.count(total(data)) + ". `rooftap report --json` has all of them.")];
   }
 
   function buttons(index, groups, data) {
@@ -95,7 +100,8 @@
       [element("h3", { id: "detail-title" }, "Selected operator"), content]);
     function show(index) {
       panel.classList.toggle("empty", index === null);
-      content.replaceChildren.apply(content, index === null ? hint() : data.operators[index] ? operator(index, data) : beyond(index, data));
+      content.replaceChildren.apply(content, index === null ? hint()
+        : data.operators[index] ? operator(index, data) : beyond(index, data));
       content.scrollTop = 0;
     }
     root.closest("section").append(panel);

@@ -124,7 +124,8 @@ rooftap.facts = (function () {
     if (!a) return null;
     var text = size(a.n_q) + " query heads on " + size(a.n_kv) + " KV heads; head dimension " + size(a.d) +
       (known(a.d_v) && a.d_v !== a.d ? ", of V " + a.d_v : "") + "; " + words.counted(a.queries, "query", "queries") + " and " +
-      (a.keys_at_most ? "at most " : "") + words.counted(a.keys, "key", "keys") + " of a sequence, " + words.counted(a.sequences, "sequence", "sequences");
+      (a.keys_at_most ? "at most " : "") + words.counted(a.keys, "key", "keys") + " of a sequence, " +
+      words.counted(a.sequences, "sequence", "sequences");
     if (a.keys_at_most) text += " (the cache is padded)";
     if (a.splits > 1) text += "; keys split over " + format.count(a.splits);
     if (a.masked) text += "; the mask stands on the device, so all pairs count";
@@ -192,8 +193,9 @@ rooftap.facts = (function () {
 
   function interval(op) {
     if (!op.time_estimated) return null;
-    return known(op.time_ns_low) && known(op.time_ns_high)
-      ? format.duration(op.time_ns_low) + " to " + format.duration(op.time_ns_high) : "too few windows hold it";
+    var range = known(op.time_ns_low) && known(op.time_ns_high)
+      ? format.duration(op.time_ns_low) + " to " + format.duration(op.time_ns_high) : "not known: too few windows hold it";
+    return known(op.samples) ? range + ", from " + words.counted(op.samples, "sample", "samples") : range;
   }
 
   /* Each only if the JSON counts it. */
@@ -300,7 +302,8 @@ rooftap.facts = (function () {
 
   function roof_time(op) {
     if (!known(op.t_roof_ns)) return null;
-    return format.duration(op.t_roof_ns) + (known(op.roof_fraction) ? ": it is at " + format.share(op.roof_fraction) + " % of the roof" : "");
+    return format.duration(op.t_roof_ns) +
+      (known(op.roof_fraction) ? ": it is at " + format.share(op.roof_fraction) + " % of the roof" : "");
   }
 
   function gain(op) {
@@ -352,7 +355,8 @@ rooftap.facts = (function () {
     var launch = op.launch, row = launch && launch.row;
     return group("Where that is from", [
       ["shape", shape_source(op)],
-      ["launches", launch ? (own(READINGS, launch.reading) || launch.reading) + (launch.problem ? ": " + launch.problem : "") : null],
+      ["launches", launch
+        ? (own(READINGS, launch.reading) || launch.reading) + (launch.problem ? ": " + launch.problem : "") : null],
       ["row of the table of launches", row ? row.place : null],
       ["its source", row ? row.source : null],
       ["releases", row ? format.text(row.version) : null]
@@ -377,7 +381,7 @@ rooftap.facts = (function () {
     (data.advice || []).forEach(function (one) {
       one.subjects.forEach(function (subject) {
         if (!is_about(data, one.subject_kind, subject, index)) return;
-        rows.push([one.id, [{ text: one.text }, { text: names.visible(subject.text) + "; at most " + format.duration(subject.saved_ns) }]]);
+        rows.push([one.id, [one.text, subject.text + "; at most " + format.duration(subject.saved_ns)]]);
       });
     });
     return group("Advice", rows);
@@ -389,12 +393,12 @@ rooftap.facts = (function () {
     }).map(function (one) {
       var parts = one.operators.map(function (place) {
         var op = data.operators[place];
-        return op ? { text: "N " + size(op.n), select: place === index ? null : place } : { text: "row " + format.count(place + 1) + ", not in this file" };
+        return op ? { text: "N " + size(op.n), select: place === index ? null : place }
+          : "row " + format.count(place + 1) + ", not in this file";
       });
-      return ["M " + one.m + "  K " + one.k, parts.concat([{
-        text: "so could be one of N " + one.n_fused + ": " + format.count(one.times) + " times, " + format.intensity(one.intensity) +
-          " -> " + format.intensity(one.intensity_fused) + " FLOP/B, at most " + format.duration(one.saved_ns) + " less in all"
-      }])];
+      return ["M " + one.m + "  K " + one.k, parts.concat(["so could be one of N " + one.n_fused + ": " + format.count(one.times) +
+        " times, " + format.intensity(one.intensity) + " -> " + format.intensity(one.intensity_fused) + " FLOP/B, at most " +
+        format.duration(one.saved_ns) + " less in all"])];
     }));
   }
 

@@ -3,7 +3,7 @@
  * page as CSV and JSON. The rows themselves came with the page. */
 "use strict";
 (function (rooftap) {
-  var element = rooftap.draw.element, format = rooftap.format, names = rooftap.names, facts = rooftap.facts, state = rooftap.state;
+  var element = rooftap.draw.element, format = rooftap.format, facts = rooftap.facts, state = rooftap.state;
   var ME = "operators", PLOT = "plot", PAGE_ROWS = 10, FEW_ROWS = 12;
   var WORDS = { shape: ["operator", "operators"], weight: ["weight", "weights"], kernel: ["kernel", "kernels"] };
 
@@ -61,20 +61,21 @@
     return format.known(share) ? ", " + format.share(share) + " % of " + (data.simulated ? "simulated " : "") + "GPU time" : "";
   }
 
-  /* null: one of them is not known. */
+  /* What has no time is no part of the GPU time. null: nothing of it was timed. */
   function share_of(model, places) {
     return places.reduce(function (sum, place) {
       var item = model.list[model.rows[place].index];
-      return sum === null || !item || !format.known(item.share) ? null : sum + item.share;
-    }, places.length ? 0 : null);
+      return item && format.known(item.share) ? (sum || 0) + item.share : sum;
+    }, null);
   }
 
   function count_text(model) {
     var places = visible_places(model), rest = data.cut && data.cut[rooftap.rows.LISTS[model.by]];
-    var text = format.count(places.length) + " of " + format.count(model.rows.length) + " rows shown" + share_text(share_of(model, places));
+    var text = format.count(places.length) + " of " + format.count(model.rows.length) + " rows shown" +
+      share_text(share_of(model, places));
     if (rest)
-      text += "; the rest, " + rooftap.words.counted(rest.count, WORDS[model.by][0], WORDS[model.by][1]) + share_text(rest.share) +
-        (rest.share === null ? " (time not known)" : "") + ", is not in this file";
+      text += "; the rest, " + rooftap.words.counted(rest.count, WORDS[model.by][0], WORDS[model.by][1]) +
+        share_text(rest.share) + (rest.share === null ? " (time not known)" : "") + ", is not in this file";
     return text;
   }
 
@@ -165,8 +166,8 @@
     }
     state.select(place, ME);
     if (model.by !== "shape" && places.length > 1)
-      told("Selected " + facts.label(data.operators[place]) + ", the longest of " + format.count(places.length) + " operators of this " +
-        model.by + ".");
+      told("Selected " + facts.label(data.operators[place]) + ", the longest of " + format.count(places.length) +
+        " operators of this " + model.by + ".");
     else told("");
   }
 
@@ -298,7 +299,7 @@
   /* The text that the page was made with. */
   function save_json() {
     var embedded = document.getElementById("data"), name = file_name(".json");
-    rooftap.save.file(name, "application/json", embedded ? embedded.textContent.trim() + "\n" : JSON.stringify(data, null, 1) + "\n");
+    rooftap.save.file(name, "application/json", (embedded ? embedded.textContent.trim() : JSON.stringify(data, null, 1)) + "\n");
     told("JSON saved as " + name + (data.cut ? ", with the rows that this page holds." : "."));
   }
 
@@ -311,11 +312,12 @@
   function by_switch() {
     var kinds = Object.keys(WORDS).filter(function (by) { return tables[by]; });
     if (kinds.length < 2) return null;
-    return element("fieldset", { "class": "by-switch" }, [element("legend", null, "One row for each")].concat(kinds.map(function (by) {
+    var labels = kinds.map(function (by) {
       var radio = element("input", { type: "radio", name: "by", value: by, on: { change: function () { show(by); } } });
       controls.by[by] = radio;
       return element("label", null, [radio, " " + by]);
-    })));
+    });
+    return element("fieldset", { "class": "by-switch" }, [element("legend", null, "One row for each")].concat(labels));
   }
 
   function search_box() {
@@ -353,7 +355,8 @@
       start_empty(root);
       return;
     }
-    root.closest("section").classList.toggle("few", Object.keys(tables).every(function (by) { return tables[by].rows.length <= FEW_ROWS; }));
+    var few = Object.keys(tables).every(function (by) { return tables[by].rows.length <= FEW_ROWS; });
+    root.closest("section").classList.toggle("few", few);
     root.append.apply(root, toolbar());
     Object.keys(tables).forEach(function (by) { make_interactive(tables[by]); });
     state.on("select", selected);
