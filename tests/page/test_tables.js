@@ -157,6 +157,7 @@ function test_facts_of_an_estimate() {
     "above_roof: faster than the roof: fits in L2 (72.0 MiB)", "phases: 7 in decode", "fuse_siblings: Fuse.; M 1; at most 1.000 us",
     "row 10, not in this file"])
     assert(text.includes(part), part + "\nis not in\n" + text);
+  assert(!text.includes("(-)") && !text.includes("- %"), text);
   assert.strictEqual(facts.label(op), "gemm M 1  N 4096  K 512");
 }
 
