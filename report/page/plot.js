@@ -31,6 +31,12 @@
     return all.sort(function (a, b) { return a === null ? 1 : b === null ? -1 : a - b; });
   }
 
+  /* Of those, the one that the longest operator ran on. */
+  function busiest(among) {
+    var first = data.operators.find(function (op) { return among.indexOf(typeof op.device === "number" ? op.device : null) >= 0; });
+    return typeof first.device === "number" ? first.device : null;
+  }
+
   function nothing_text(all) {
     if (!data.operators.length) return data.devices.length ? "No operator ran, so there is nothing to draw." : "No GPU was used, so there is no roofline.";
     var timed = data.operators.some(function (op) { return roofs.positive(op.flops_per_second); });
@@ -280,6 +286,7 @@
     var orders = roofs.under(places, event.clientX - area.left, event.clientY - area.top, slack);
     nodes.canvas.focus({ preventScroll: true });
     walked = null;
+    if (pointer !== "mouse") plot.setCursor({ left: -10, top: -10 }); /* a finger that left points nowhere */
     if (!orders.length) return;
     var at = orders.findIndex(function (order) { return shown[order].index === rooftap.state.selected(); });
     var next = at < 0 ? 0 : at + 1;
@@ -448,7 +455,7 @@
       root.append(draw.element("p", { class: "note" }, nothing_text(choices())));
       return;
     }
-    choose_device(all[0]);
+    choose_device(busiest(all));
     colours = marks.palette();
     build(root, choices());
     plot = new window.uPlot(options(size()), uplot_data(), nodes.canvas);

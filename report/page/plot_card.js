@@ -102,6 +102,11 @@ rooftap.plot_card = (function () {
     return value > 0 && value < 0.95e10 ? with_unit(format().giga(value), " GFLOP/s") : with_unit(format().tera(value), " TFLOP/s");
   }
 
+  function roof_name(op, device) {
+    var roof = device && typeof op.roof === "number" ? (device.roofs || [])[op.roof] : null;
+    return roof ? " of " + rooftap.words.path(roof) : "";
+  }
+
   function rates(op) {
     var known = [flops(op.flops_per_second), with_unit(format().giga(op.bytes_per_second), " GB/s")].filter(function (text) { return text !== format().UNKNOWN; });
     return known.join(", ") || format().UNKNOWN;
@@ -163,7 +168,7 @@ rooftap.plot_card = (function () {
       [simulated + "time", time(op)],
       ["p50 / p99", p50 + " / " + p99],
       ["intensity", with_unit(intensity(op.intensity), " FLOP/B") + kv],
-      ["ridge", with_unit(intensity(op.ridge), " FLOP/B")],
+      ["ridge", with_unit(intensity(op.ridge), " FLOP/B") + roof_name(op, device)],
       [simulated + "rate", rates(op)],
       ["of its roof", with_unit(format().share(op.roof_fraction), " %")],
       ["class", bound(op)]

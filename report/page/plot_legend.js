@@ -210,6 +210,11 @@ rooftap.plot_legend = (function () {
     return null;
   }
 
+  function estimated_text(data, device, lines) {
+    var identity = device !== null && data.devices[device] && data.devices[device].identity;
+    return lines.length && identity && identity.estimated ? "The roofs are estimates: what the driver says of this GPU contradicts its row in the table." : null;
+  }
+
   /* The lines under the plot, as texts. */
   function notes(data, device, drawn, lines) {
     var cut = data.cut && data.cut.operators;
@@ -218,10 +223,11 @@ rooftap.plot_legend = (function () {
       data.simulated ? "Simulated: rates are of a model's times, no GPU was measured." : null,
       drawn.by_roof ? "Nothing was timed: points stand at their roof, where they could be at most, by their share of the time there. No rate was measured." : null,
       no_roof_text(data, device, lines),
+      estimated_text(data, device, lines),
       drawn.points.some(function (point) { return point.share > 0; }) ? null : "No share of time is known, so sizes mean nothing."
     ].concat(drawn.left_out.map(left_out_text), [
       cut ? operators(cut.count) + (cut.share === null ? "" : ", " + percent(cut.share) + " of GPU time,") + " beyond the first " +
-        rooftap.format.count(data.operators.length) + " are not on this page, on any GPU." : null,
+        rooftap.format.count(data.operators.length) + (cut.count === 1 ? " is" : " are") + " not on this page, on any GPU." : null,
       held.length ? "Held clock: the specification's, for " + held.map(function (line) { return line.name; }).join(", ") + "." : null
     ]).filter(Boolean);
   }
