@@ -104,16 +104,18 @@ static json_t *caveats_array(const struct session *session)
     return array;
 }
 
-void advice_json_set(json_t *root, struct json_cut *cut, const struct session *session)
+void advice_json_set_verdict(json_t *object, const struct session *session, const struct advice_list *list)
 {
-    struct advice_list list = advice_find(session);
-    struct verdict verdict = verdict_of(session, &list);
-    json_t *advice = json_array();
-    for (size_t i = 0; i < list.count; i++)
-        json_array_append_new(advice, advice_object(cut, session, &list, &list.items[i]));
-    json_value_set(root, "verdict", verdict_object(session, &list, &verdict));
-    json_value_set(root, "advice", advice);
-    json_value_set(root, "caveats", caveats_array(session));
-    json_value_set(root, "time_by_bound", time_by_bound(&verdict));
-    advice_free(&list);
+    const struct verdict verdict = verdict_of(session, list);
+    json_value_set(object, "verdict", verdict_object(session, list, &verdict));
+    json_value_set(object, "caveats", caveats_array(session));
+    json_value_set(object, "time_by_bound", time_by_bound(&verdict));
+}
+
+json_t *advice_json(struct json_cut *cut, const struct session *session, const struct advice_list *list)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count; i++)
+        json_array_append_new(array, advice_object(cut, session, list, &list->items[i]));
+    return array;
 }

@@ -5,10 +5,12 @@
 
 #include <jansson.h>
 
+#include "classify/advice.h"
 #include "classify/session.h"
 #include "report/json_cut.h"
 
-/* Sets the keys `verdict`, `advice`, `caveats` and `time_by_bound` of ROOT. */
-void advice_json_set(json_t *root, struct json_cut *cut, const struct session *session);
+json_t *advice_json(struct json_cut *cut, const struct session *session, const struct advice_list *list);
+/* Sets the keys `verdict`, `caveats` and `time_by_bound` of OBJECT. */
+void advice_json_set_verdict(json_t *object, const struct session *session, const struct advice_list *list);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "classify/attention_rows.h"
 #include "report/device_json.h"
 #include "report/json_value.h"
 
@@ -98,14 +97,11 @@ static json_t *attention_object(struct json_cut *cut, const struct session *sess
     return object;
 }
 
-json_t *attention_json(struct json_cut *cut, const struct session *session, const struct books *books,
-                       const struct model_books *model_books)
+json_t *attention_json(struct json_cut *cut, const struct session *session, const struct attention_rows *rows)
 {
-    struct attention_rows rows = attention_rows_of(session, books, model_books);
     json_t *array = json_array();
-    const size_t items = json_cut_items(cut, array, rows.count);
+    const size_t items = json_cut_items(cut, array, rows->count);
     for (size_t i = 0; i < items; i++)
-        json_array_append_new(array, attention_object(cut, session, &rows.items[i]));
-    attention_rows_free(&rows);
+        json_array_append_new(array, attention_object(cut, session, &rows->items[i]));
     return array;
 }

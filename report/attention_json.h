@@ -6,14 +6,11 @@
 
 #include <jansson.h>
 
-#include "classify/books.h"
-#include "classify/model_books.h"
+#include "classify/attention_rows.h"
 #include "classify/session.h"
 #include "report/json_cut.h"
 
-/* BOOKS and MODEL_BOOKS may be NULL. */
-json_t *attention_json(struct json_cut *cut, const struct session *session, const struct books *books,
-                       const struct model_books *model_books);
+json_t *attention_json(struct json_cut *cut, const struct session *session, const struct attention_rows *rows);
 json_t *attention_json_naive(struct json_cut *cut, const struct session *session);
 
 #endif

@@ -146,12 +146,12 @@ static void set_other_roofs(json_t *roof, const struct session_device *device, e
 }
 
 /* Operators that have a roof, and their time. */
-struct roof_use {
+struct device_roof_uses {
     uint64_t operators, time_ns;
     bool timed;
 };
 
-static json_t *roof_of(const struct session_device *device, enum gpu_path path, const struct roof_use *use)
+static json_t *roof_of(const struct session_device *device, enum gpu_path path, const struct device_roof_uses *use)
 {
     const struct gpu_path_info *info = &gpu_paths[path];
     double flops = device_roofs_flops_per_second(&device->roofs, path);
@@ -176,7 +176,7 @@ static bool has_roof(const struct session_device *device, enum gpu_path path)
     return !isnan(device_roofs_flops_per_second(&device->roofs, path));
 }
 
-static json_t *roofs_of(const struct session_device *device, const struct roof_use use[GPU_PATH_COUNT])
+static json_t *roofs_of(const struct session_device *device, const struct device_roof_uses use[GPU_PATH_COUNT])
 {
     json_t *roofs = json_array();
     for (int path = 0; path < GPU_PATH_COUNT; path++)
@@ -200,7 +200,8 @@ int64_t device_json_roof_of(const struct session *session, const struct operator
     return operator_row_has_work(op) ? device_json_roof(session, op->device, op->work.path) : -1;
 }
 
-static json_t *device_object(const struct session_device *device, const struct roof_use use[GPU_PATH_COUNT])
+static json_t *device_object(const struct session_device *device, const struct device_roof_uses use[GPU_PATH_COUNT],
+                             double base_ns)
 {
     const struct trace_device *facts = &device->facts;
     const struct interval_union *busy = &device->busy;
@@ -219,6 +220,7 @@ static json_t *device_object(const struct session_device *device, const struct r
     json_value_set(object, "gpu_busy_ns", json_value_count_if(busy->known, busy->covered_ns));
     json_value_set(object, "span_ns", json_value_count_if(span_known, device->time.span_ns));
     json_value_set(object, "idle_ns", json_value_count_if(span_known, device->time.gap_ns));
+    json_value_set(object, "share_base_ns", json_value_number(base_ns > 0 ? base_ns : NAN));
     json_value_set(object, "copy_ns", json_value_count_if(busy->known, device->copy_ns));
     json_value_set(object, "kernel_ns", json_value_count_if(busy->known, device->kernel_ns));
     json_value_set(object, "time", activity_json_time(device));
@@ -232,16 +234,16 @@ static json_t *device_object(const struct session_device *device, const struct r
 }
 
 /* By device, then path. */
-static struct roof_use *roof_uses(const struct session *session)
+struct device_roof_uses *device_json_roof_uses(const struct session *session)
 {
-    struct roof_use *uses = allocate((session->device_count + 1) * GPU_PATH_COUNT, sizeof *uses);
+    struct device_roof_uses *uses = allocate((session->device_count + 1) * GPU_PATH_COUNT, sizeof *uses);
     for (size_t i = 0; i < session->device_count * GPU_PATH_COUNT; i++)
         uses[i].timed = !isnan(session->coverage.gpu_time_ns);
     for (size_t i = 0; i < session->operator_count; i++) {
         const struct operator_row *op = &session->operators[i];
         if (op->device < 0 || !operator_row_has_work(op) || op->work.path >= GPU_PATH_COUNT)
             continue;
-        struct roof_use *use = &uses[(size_t)op->device * GPU_PATH_COUNT + op->work.path];
+        struct device_roof_uses *use = &uses[(size_t)op->device * GPU_PATH_COUNT + op->work.path];
         use->operators++;
         if (op->timed && op->kernels)
             sum_add(&use->time_ns, op->time_ns);
@@ -249,13 +251,18 @@ static struct roof_use *roof_uses(const struct session *session)
     return uses;
 }
 
-json_t *device_json(struct json_cut *cut, const struct session *session)
+void device_json_roof_uses_free(struct device_roof_uses *uses)
 {
-    struct roof_use *uses = roof_uses(session);
+    free(uses);
+}
+
+json_t *device_json(struct json_cut *cut, const struct column_source *source, const struct device_roof_uses *uses)
+{
+    const struct session *session = source->session;
     json_t *array = json_array();
     const size_t items = json_cut_items(cut, array, session->device_count);
     for (size_t i = 0; i < items; i++)
-        json_array_append_new(array, device_object(&session->devices[i], &uses[i * GPU_PATH_COUNT]));
-    free(uses);
+        json_array_append_new(array,
+                              device_object(&session->devices[i], &uses[i * GPU_PATH_COUNT], source->base_ns[i]));
     return array;
 }

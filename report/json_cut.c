@@ -92,9 +92,14 @@ json_t *json_cut_indexes(struct json_cut *cut, const size_t *index, size_t count
     return list;
 }
 
-static bool is_of_rows(const char *path)
+/* Those that have as many rows as were asked for, and one that is never longer than the table of paths. */
+static bool is_whole(const char *path)
 {
-    return !strcmp(path, "operators") || !strcmp(path, "weights") || !strcmp(path, "kernels");
+    static const char *const whole[] = {"operators", "weights", "kernels", "devices[].roofs"};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (!strcmp(path, whole[i]))
+            return true;
+    return false;
 }
 
 static bool is_of_few_numbers(const json_t *list)
@@ -165,7 +170,7 @@ static void walk(struct json_cut *cut, json_t *value, const char *path)
             walk(cut, item, below);
         }
     } else if (json_is_array(value)) {
-        if (!is_of_rows(path))
+        if (!is_whole(path))
             cut_list(cut, value, path);
         snprintf(below, sizeof below, "%s[]", path);
         json_array_foreach(value, i, item) walk(cut, item, below);

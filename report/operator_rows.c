@@ -25,18 +25,18 @@ static int compare_names(const struct operator_row *a, const struct operator_row
     return order ? order : strcmp(a->name ? a->name : "", b->name ? b->name : "");
 }
 
+/* Of pointers to rows, which are large. */
 static int by_time(const void *left, const void *right)
 {
-    const struct operator_row *a = &((const struct kernel_row *)left)->op, *b = &((const struct kernel_row *)right)->op;
+    const struct kernel_row *row = *(const struct kernel_row *const *)left;
+    const struct kernel_row *other = *(const struct kernel_row *const *)right;
+    const struct operator_row *a = &row->op, *b = &other->op;
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns ? 1 : -1;
     if (a->calls != b->calls)
         return a->calls < b->calls ? 1 : -1;
     int order = compare_names(a, b);
-    if (order)
-        return order;
-    size_t number = ((const struct kernel_row *)left)->number, other = ((const struct kernel_row *)right)->number;
-    return (number > other) - (number < other);
+    return order ? order : (row > other) - (row < other);
 }
 
 /* FROM's part in ROW: what is not known of one is not known of both. */
@@ -96,24 +96,11 @@ static uint32_t kernel_at(struct operator_rows *rows, struct index_map *map, con
         if (*index == INDEX_MAP_NONE) {
             *index = (uint32_t)rows->count;
             rows->merged[rows->count] = kernel_row(op);
-            rows->merged[rows->count].number = rows->count;
             return (uint32_t)rows->count++;
         }
         if (!compare_names(&rows->merged[*index].op, op))
             return *index;
     }
-}
-
-/* From the order in which they were made to that in which they are. */
-static void renumber(struct operator_rows *rows, size_t operators)
-{
-    uint32_t *place = allocate(rows->count + 1, sizeof *place);
-    for (size_t i = 0; i < rows->count; i++)
-        place[rows->merged[i].number] = (uint32_t)i;
-    for (size_t i = 0; i < operators; i++)
-        if (rows->kernel_of[i] != OPERATOR_ROWS_NONE)
-            rows->kernel_of[i] = place[rows->kernel_of[i]];
-    free(place);
 }
 
 struct operator_rows operator_rows_by_kernel(const struct session *session, bool (*keep)(const struct operator_row *op))
@@ -129,12 +116,13 @@ struct operator_rows operator_rows_by_kernel(const struct session *session, bool
             merge(&rows.merged[rows.kernel_of[i]], op);
     }
     index_map_free(&map);
-    if (rows.count)
-        qsort(rows.merged, rows.count, sizeof *rows.merged, by_time);
-    renumber(&rows, session->operator_count);
     rows.rows = allocate(rows.count + 1, sizeof *rows.rows);
     for (size_t i = 0; i < rows.count; i++)
         rows.rows[i] = &rows.merged[i];
+    if (rows.count)
+        qsort(rows.rows, rows.count, sizeof *rows.rows, by_time);
+    for (size_t i = 0; i < rows.count; i++)
+        rows.merged[(const struct kernel_row *)rows.rows[i] - rows.merged].place = i;
     rows.shown = rows.count;
     return rows;
 }

@@ -18,7 +18,7 @@ struct kernel_row {
     size_t shapes; /* operators in it */
     bool mixed;    /* of different classes */
     bool kinds;    /* of different kinds */
-    size_t number; /* in the order of its longest operator */
+    size_t place;  /* longest time first */
 };
 
 #define OPERATOR_ROWS_NONE UINT32_MAX
@@ -26,8 +26,8 @@ struct kernel_row {
 struct operator_rows {
     const void **rows; /* as view->by says: what enum columns_of names */
     size_t count, shown;
-    struct kernel_row *merged; /* those of COLUMNS_OF_KERNEL, longest time first */
-    uint32_t *kernel_of;       /* by operator: its place in MERGED, or OPERATOR_ROWS_NONE; NULL without MERGED */
+    struct kernel_row *merged; /* those of COLUMNS_OF_KERNEL, in the order of their longest operators; else NULL */
+    uint32_t *kernel_of;       /* by operator: index in MERGED, or OPERATOR_ROWS_NONE; NULL without MERGED */
 };
 
 struct operator_rows operator_rows_of(const struct column_source *source, const struct view *view);

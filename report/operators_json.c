@@ -7,7 +7,6 @@
 
 #include "classify/allocate.h"
 #include "classify/launch_groups.h"
-#include "report/demangle.h"
 #include "report/device_json.h"
 #include "report/json_value.h"
 #include "report/launch_json.h"
@@ -128,11 +127,10 @@ static json_t *operator_object(const struct column_source *source, struct demang
     return object;
 }
 
-json_t *operators_json(struct json_cut *cut, const struct column_source *source)
+json_t *operators_json(struct json_cut *cut, const struct column_source *source, struct demangler *demangler)
 {
     const struct session *session = source->session;
     const size_t rows = json_cut_rows(cut), count = rows < session->operator_count ? rows : session->operator_count;
-    struct demangler *demangler = demangler_open(DEMANGLE_LIBRARY);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *object = operator_object(source, demangler, &session->operators[i]);
@@ -140,7 +138,6 @@ json_t *operators_json(struct json_cut *cut, const struct column_source *source)
             json_value_set(object, "model_weights", model_books_json_names(source->model_books, i));
         json_array_append_new(array, object);
     }
-    demangler_close(demangler);
     return array;
 }
 
@@ -172,34 +169,40 @@ static json_t *kernel_object(const struct column_source *source, struct demangle
     return object;
 }
 
+static const struct kernel_row *kernel_at(const struct operator_rows *rows, size_t i)
+{
+    return rows->rows[i];
+}
+
 /* Each operator's place to the kernel that it is merged into, as far as both are there. */
 static void set_operators(struct json_cut *cut, json_t *kernels, const struct session *session,
                           const struct operator_rows *rows)
 {
     const size_t count = json_array_size(kernels);
-    size_t *items = allocate(count + 1, sizeof *items);
-    for (size_t i = 0; i < count; i++)
-        items[i] =
-            json_cut_items(cut, json_object_get(json_array_get(kernels, i), "operators"), rows->merged[i].shapes);
-    for (size_t i = 0; i < session->operator_count; i++) {
-        const uint32_t kernel = rows->kernel_of[i];
-        if (kernel >= count || !items[kernel])
+    size_t *items = allocate(count + 1, sizeof *items), left = 0;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *list = json_object_get(json_array_get(kernels, i), "operators");
+        items[i] = json_cut_items(cut, list, kernel_at(rows, i)->shapes);
+        left += items[i];
+    }
+    for (size_t i = 0; i < session->operator_count && left; i++) {
+        const size_t place = rows->merged[rows->kernel_of[i]].place;
+        if (place >= count || !items[place])
             continue;
-        items[kernel]--;
-        json_array_append_new(json_object_get(json_array_get(kernels, kernel), "operators"), json_value_count(i));
+        items[place]--;
+        left--;
+        json_array_append_new(json_object_get(json_array_get(kernels, place), "operators"), json_value_count(i));
     }
     free(items);
 }
 
 json_t *operators_json_kernels(struct json_cut *cut, const struct column_source *source,
-                               const struct operator_rows *rows)
+                               const struct operator_rows *rows, struct demangler *demangler)
 {
     const size_t count = json_cut_rows(cut) < rows->count ? json_cut_rows(cut) : rows->count;
-    struct demangler *demangler = demangler_open(DEMANGLE_LIBRARY);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, kernel_object(source, demangler, &rows->merged[i]));
+        json_array_append_new(array, kernel_object(source, demangler, kernel_at(rows, i)));
     set_operators(cut, array, source->session, rows);
-    demangler_close(demangler);
     return array;
 }

@@ -69,7 +69,7 @@ static size_t place_of(const struct page_table *table, const void *row)
 {
     const struct session *session = table->source->session;
     if (table->of == COLUMNS_OF_KERNEL)
-        return (size_t)((const struct kernel_row *)row - table->rows->merged);
+        return ((const struct kernel_row *)row)->place;
     if (table->of == COLUMNS_OF_SHAPE)
         return (size_t)((const struct operator_row *)row - session->operators);
     return (size_t)((const struct weight_row *)row - session->weights);

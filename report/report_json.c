@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the session is as a whole, and the parts in their order. */
+/* What the session is as a whole, and the parts in their order. What costs a pass over all operators is done once, however many
+ * sizes a page tries. */
 #include "report/report_json.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "classify/advice.h"
+#include "classify/allocate.h"
+#include "classify/attention_rows.h"
 #include "classify/no_launch.h"
 #include "report/advice_json.h"
 #include "report/attention_json.h"
 #include "report/books_json.h"
 #include "report/columns.h"
 #include "report/coverage_json.h"
+#include "report/demangle.h"
 #include "report/device_json.h"
 #include "report/json_cut.h"
 #include "report/json_value.h"
@@ -87,54 +93,128 @@ static json_t *problems_array(struct json_cut *cut, const struct session *sessio
     return problems;
 }
 
-static json_t *cut_or_null(const struct json_cut *cut, const struct session *session,
-                           const struct operator_rows *kernels)
+/* ---- the whole ---- */
+
+struct report_json {
+    const struct session *session;
+    const struct books *books;
+    const struct model_books *model_books;
+    struct column_source source;
+    struct operator_rows kernels;
+    struct attention_rows attention;
+    struct advice_list advice;
+    struct device_roof_uses *uses;
+    struct demangler *demangler;
+    struct rest rest_operators, rest_weights, rest_kernels;
+    json_t *fixed; /* keys that are the same in every tree before it is cut */
+};
+
+struct report_json *report_json_open(const struct session *session, const struct books *books,
+                                     const struct model_books *model_books)
 {
-    const size_t rows = json_cut_rows(cut);
-    return json_cut_object(cut, rest_json_operators(session, rows), rest_json_weights(session, rows),
-                           rest_json_kernels(session, kernels, rows));
+    struct report_json *report = allocate(1, sizeof *report);
+    *report = (struct report_json){
+        .session = session,
+        .books = books,
+        .model_books = model_books,
+        .source = column_source_of(session),
+        .kernels = operator_rows_by_kernel(session, NULL),
+        .attention = attention_rows_of(session, books, model_books),
+        .advice = advice_find(session),
+        .uses = device_json_roof_uses(session),
+        .demangler = demangler_open(DEMANGLE_LIBRARY),
+        .rest_operators = rest_of_none(session->operator_count),
+        .rest_weights = rest_of_none(session->weight_count),
+        .fixed = json_object(),
+    };
+    report->source.model_books = model_books;
+    report->rest_kernels = rest_of_none(report->kernels.count);
+    json_value_set(report->fixed, "coverage", coverage_json(session));
+    weights_json_set_phases(report->fixed, session);
+    advice_json_set_verdict(report->fixed, session, &report->advice);
+    return report;
 }
 
-static void set_rows(json_t *root, struct json_cut *cut, const struct column_source *source,
-                     const struct operator_rows *kernels)
+void report_json_close(struct report_json *report)
 {
-    json_value_set(root, "operators", operators_json(cut, source));
-    json_value_set(root, "weights", weights_json(cut, source->session));
-    json_value_set(root, "kernels", operators_json_kernels(cut, source, kernels));
-    json_value_set(root, "sibling_groups", weights_json_siblings(cut, source->session));
+    column_source_free(&report->source);
+    operator_rows_free(&report->kernels);
+    attention_rows_free(&report->attention);
+    advice_free(&report->advice);
+    device_json_roof_uses_free(report->uses);
+    demangler_close(report->demangler);
+    json_decref(report->fixed);
+    free(report);
+}
+
+static void set_fixed(json_t *root, const struct report_json *report, const char *key)
+{
+    json_value_set(root, key, json_deep_copy(json_object_get(report->fixed, key)));
+}
+
+static json_t *cut_or_null(struct report_json *report, const struct json_cut *cut)
+{
+    const size_t rows = json_cut_rows(cut);
+    return json_cut_object(cut, rest_json_operators(&report->rest_operators, report->session, rows),
+                           rest_json_weights(&report->rest_weights, report->session, rows),
+                           rest_json_kernels(&report->rest_kernels, report->session, &report->kernels, rows));
+}
+
+/* What was recorded. */
+static void set_session(json_t *root, struct json_cut *cut, const struct report_json *report)
+{
+    const struct session *session = report->session;
+    json_value_set(root, "schema", json_integer(SCHEMA));
+    json_value_set(root, "simulated", json_boolean(session->simulated));
+    json_value_set(root, "session", session_object(session));
+    json_value_set(root, "problems", problems_array(cut, session));
+    json_value_set(root, "devices", device_json(cut, &report->source, report->uses));
+    set_fixed(root, report, "coverage");
+    json_value_set(root, "timing", timing_json(session));
+    json_value_set(root, "failures", failures_array(cut, session));
+    json_value_set(root, "processes", process_json(cut, session));
+}
+
+/* What it came to. */
+static void set_rows(json_t *root, struct json_cut *cut, const struct report_json *report)
+{
+    const struct session *session = report->session;
+    json_value_set(root, "operators", operators_json(cut, &report->source, report->demangler));
+    json_value_set(root, "weights", weights_json(cut, session));
+    json_value_set(root, "kernels", operators_json_kernels(cut, &report->source, &report->kernels, report->demangler));
+    json_value_set(root, "sibling_groups", weights_json_siblings(cut, session));
+    json_value_set(root, "naive_attention", attention_json_naive(cut, session));
+    json_value_set(root, "attention", attention_json(cut, session, &report->attention));
+    set_fixed(root, report, "phases");
+    set_fixed(root, report, "step");
+    set_fixed(root, report, "verdict");
+    json_value_set(root, "advice", advice_json(cut, session, &report->advice));
+    set_fixed(root, report, "caveats");
+    set_fixed(root, report, "time_by_bound");
+    if (report->books)
+        json_value_set(root, "books", books_json(cut, report->books));
+    if (report->model_books)
+        json_value_set(root, "model_books", model_books_json(cut, report->model_books));
+}
+
+json_t *report_json_tree(struct report_json *report, size_t rows)
+{
+    struct json_cut *cut = json_cut_open(rows);
+    json_t *root = json_object();
+    set_session(root, cut, report);
+    set_rows(root, cut, report);
+    json_cut_apply(cut, root);
+    json_value_set(root, "cut", cut_or_null(report, cut));
+    json_cut_free(cut);
+    return root;
 }
 
 json_t *report_json_root(const struct session *session, const struct books *books,
                          const struct model_books *model_books, size_t rows)
 {
-    struct json_cut *cut = json_cut_open(rows);
-    struct column_source source = column_source_of(session);
-    struct operator_rows kernels = operator_rows_by_kernel(session, NULL);
-    json_t *root = json_object();
-    source.model_books = model_books;
-    json_value_set(root, "schema", json_integer(SCHEMA));
-    json_value_set(root, "simulated", json_boolean(session->simulated));
-    json_value_set(root, "session", session_object(session));
-    json_value_set(root, "problems", problems_array(cut, session));
-    json_value_set(root, "devices", device_json(cut, session));
-    json_value_set(root, "coverage", coverage_json(session));
-    json_value_set(root, "timing", timing_json(session));
-    json_value_set(root, "failures", failures_array(cut, session));
-    json_value_set(root, "processes", process_json(cut, session));
-    set_rows(root, cut, &source, &kernels);
-    json_value_set(root, "naive_attention", attention_json_naive(cut, session));
-    json_value_set(root, "attention", attention_json(cut, session, books, model_books));
-    weights_json_set_phases(root, session);
-    advice_json_set(root, cut, session);
-    if (books)
-        json_value_set(root, "books", books_json(cut, books));
-    if (model_books)
-        json_value_set(root, "model_books", model_books_json(cut, model_books));
-    json_cut_apply(cut, root);
-    json_value_set(root, "cut", cut_or_null(cut, session, &kernels));
-    json_cut_free(cut);
-    operator_rows_free(&kernels);
-    column_source_free(&source);
+    struct report_json *report = report_json_open(session, books, model_books);
+    json_t *root = report_json_tree(report, rows);
+    report_json_close(report);
     return root;
 }
 

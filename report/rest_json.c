@@ -4,24 +4,20 @@
 
 #include <math.h>
 
-#include "classify/roofline.h"
 #include "report/json_value.h"
 #include "report/operators_json.h"
 
-enum { BOUNDS = BOUND_OVERHEAD + 1 };
-
-struct rest {
-    size_t count;
-    bool calls_known, executed, counted, timed;
-    uint64_t calls, executions, kernels, time_ns;
-    double flops, bytes, t_roof_ns, gain_ns;
-    uint64_t count_of[BOUNDS], time_ns_of[BOUNDS];
-    bool timed_of[BOUNDS];
-};
-
-static struct rest nothing(void)
+struct rest rest_of_none(size_t rows)
 {
-    return (struct rest){.calls_known = true, .flops = NAN, .bytes = NAN, .t_roof_ns = NAN, .gain_ns = NAN};
+    return (struct rest){
+        .from = rows, .calls_known = true, .flops = NAN, .bytes = NAN, .t_roof_ns = NAN, .gain_ns = NAN};
+}
+
+/* More rows are shown than the last time: what was summed up holds too much. */
+static void begin(struct rest *rest, size_t shown, size_t rows)
+{
+    if (shown > rest->from)
+        *rest = rest_of_none(rows);
 }
 
 static void add(double *sum, double value)
@@ -61,7 +57,7 @@ static void add_operator(struct rest *rest, const struct operator_row *op, bool 
 static json_t *by_bound_object(const struct rest *rest)
 {
     json_t *object = json_object();
-    for (int bound = 0; bound < BOUNDS; bound++) {
+    for (int bound = 0; bound < REST_BOUNDS; bound++) {
         json_t *of = json_object();
         json_value_set(of, "count", json_value_count(rest->count_of[bound]));
         json_value_set(of, "time_ns",
@@ -89,39 +85,40 @@ static json_t *rest_object(const struct session *session, const struct rest *res
     return object;
 }
 
-json_t *rest_json_operators(const struct session *session, size_t shown)
+json_t *rest_json_operators(struct rest *rest, const struct session *session, size_t shown)
 {
-    struct rest rest = nothing();
-    for (size_t i = shown; i < session->operator_count; i++) {
-        const struct operator_row *op = &session->operators[i];
-        add_operator(&rest, op, operators_json_executed(op));
+    begin(rest, shown, session->operator_count);
+    while (rest->from > shown) {
+        const struct operator_row *op = &session->operators[--rest->from];
+        add_operator(rest, op, operators_json_executed(op));
     }
-    return rest.count ? rest_object(session, &rest, by_bound_object(&rest)) : json_null();
+    return rest->count ? rest_object(session, rest, by_bound_object(rest)) : json_null();
 }
 
 /* Of a weight there are no calls and no kernels apart from its operators'. */
-json_t *rest_json_weights(const struct session *session, size_t shown)
+json_t *rest_json_weights(struct rest *rest, const struct session *session, size_t shown)
 {
-    struct rest rest = nothing();
-    rest.calls_known = false;
-    for (size_t i = shown; i < session->weight_count; i++) {
-        const struct weight_row *weight = &session->weights[i];
-        rest.count++;
-        rest.executed = true;
-        sum_add(&rest.executions, weight->executions);
+    begin(rest, shown, session->weight_count);
+    rest->calls_known = false;
+    while (rest->from > shown) {
+        const struct weight_row *weight = &session->weights[--rest->from];
+        rest->count++;
+        rest->executed = true;
+        sum_add(&rest->executions, weight->executions);
         if (weight->timed && weight->time_ns) {
-            rest.timed = true;
-            sum_add(&rest.time_ns, weight->time_ns);
+            rest->timed = true;
+            sum_add(&rest->time_ns, weight->time_ns);
         }
     }
-    return rest.count ? rest_object(session, &rest, json_null()) : json_null();
+    return rest->count ? rest_object(session, rest, json_null()) : json_null();
 }
 
 /* What differs by shape is not known of them. */
-json_t *rest_json_kernels(const struct session *session, const struct operator_rows *kernels, size_t shown)
+json_t *rest_json_kernels(struct rest *rest, const struct session *session, const struct operator_rows *kernels,
+                          size_t shown)
 {
-    struct rest rest = nothing();
-    for (size_t i = shown; i < kernels->count; i++)
-        add_operator(&rest, &kernels->merged[i].op, false);
-    return rest.count ? rest_object(session, &rest, json_null()) : json_null();
+    begin(rest, shown, kernels->count);
+    while (rest->from > shown)
+        add_operator(rest, &((const struct kernel_row *)kernels->rows[--rest->from])->op, false);
+    return rest->count ? rest_object(session, rest, json_null()) : json_null();
 }

@@ -155,6 +155,11 @@ static bool is_unclassified(const struct operator_row *op)
     return op->timed && op->kernels && op->share > 0 && op->roofline.bound == BOUND_UNKNOWN;
 }
 
+static const struct operator_row *unclassified_at(const struct operator_rows *rows, size_t i)
+{
+    return &((const struct kernel_row *)rows->rows[i])->op;
+}
+
 /* By function or kernel, all shapes of it together. */
 static void print_unclassified(const struct session *session, FILE *out)
 {
@@ -164,15 +169,15 @@ static void print_unclassified(const struct session *session, FILE *out)
     char share[FORMAT_BYTES];
     size_t shown = rows.count < UNCLASSIFIED_NAMES ? rows.count : UNCLASSIFIED_NAMES;
     for (size_t i = 0; i < rows.count; i++)
-        all += rows.merged[i].op.share;
+        all += unclassified_at(&rows, i)->share;
     if (rows.count) {
         for (size_t i = 0; i < shown; i++)
-            names[i] = rows.merged[i].op.name;
+            names[i] = unclassified_at(&rows, i)->name;
         char **texts = row_names(names, shown, UNCLASSIFIED_WIDTH);
         label_print(out, "no class");
         fprintf(out, "%s %%:", format_share(share, all));
         for (size_t i = 0; i < shown; i++)
-            fprintf(out, "%s %s %s %%", i ? "," : "", texts[i], format_share(share, rows.merged[i].op.share));
+            fprintf(out, "%s %s %s %%", i ? "," : "", texts[i], format_share(share, unclassified_at(&rows, i)->share));
         if (rows.count > shown)
             fprintf(out, ", and %zu more", rows.count - shown);
         fputc('\n', out);
