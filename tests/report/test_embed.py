@@ -117,6 +117,10 @@ class Embed(unittest.TestCase):
         self.parts["b.js"] = None
         self.refuses("carriage return")
 
+    def test_a_part_that_is_not_there(self):
+        self.parts["b.js"] = None
+        self.refuses("page.html names b.js")
+
     def test_no_place_for_the_policy(self):
         self.parts["page.html"] = PAGE.replace("@policy@", "policy")
         self.refuses("@policy@")
