@@ -72,7 +72,7 @@
   }
 
   function buttons(index, groups, data) {
-    var live = element("span", { class: "live", role: "status" });
+    var live = element("span", { class: "said", role: "status" });
     var copy = element("button", { type: "button" }, "Copy as text");
     copy.addEventListener("click", function () {
       var title = names.of(data.operators[index]) + " (" + place_text(index, data) + ")";

@@ -177,10 +177,11 @@
 
   /* Within what scrolls around the table alone: the plot stays where the pointer is. */
   function scroll_box(line) {
-    var box = line.closest(".by") || line.closest("#tables"), head = line.closest("table").tHead.offsetHeight;
-    var top = line.getBoundingClientRect().top - box.getBoundingClientRect().top;
+    var table = line.closest("table"), box = table.closest(".rows-box");
+    var head = table.tHead ? table.tHead.offsetHeight : 0, foot = table.tFoot ? table.tFoot.offsetHeight : 0;
+    var top = line.getBoundingClientRect().top - box.getBoundingClientRect().top, bottom = top + line.offsetHeight;
     if (top < head) box.scrollTop += top - head;
-    else if (top + line.offsetHeight > box.clientHeight) box.scrollTop += top + line.offsetHeight - box.clientHeight;
+    else if (bottom > box.clientHeight - foot) box.scrollTop += bottom - box.clientHeight + foot;
   }
 
   /* Somebody else selected: the row comes into view; focus follows a link, not a pointer in the plot. */
