@@ -156,6 +156,12 @@
     }, null);
   }
 
+  /* Of a long list the file holds the first. */
+  function count_of(model, places) {
+    var cut = data.cut && data.cut.lists && data.cut.lists[rooftap.rows.LISTS[model.by] + "[].operators"];
+    return (cut ? "the " : format.count(places.length) + " ") + "operators";
+  }
+
   function choose(model, row) {
     var places = operators_of(model, row), place = model.by === "shape" ? row.index : longest(places);
     set_tab_stop(model, row);
@@ -166,8 +172,8 @@
     }
     state.select(place, ME);
     if (model.by !== "shape" && places.length > 1)
-      told("Selected " + facts.label(data.operators[place]) + ", the longest of " + format.count(places.length) +
-        " operators of this " + model.by + ".");
+      told("Selected " + facts.label(data.operators[place]) + ", the longest of " + count_of(model, places) + " of this " +
+        model.by + ".");
     else told("");
   }
 
