@@ -64,24 +64,16 @@
     return row;
   }
 
+  /* The rest of a long list is opened, and named on paper. */
   function subjects(one, data) {
     var base_ns = one.saved_share > 0 ? one.saved_ns / one.saved_share : 0;
-    var list = element("ul", { "class": "subjects" });
-    function add(from, to) {
-      one.subjects.slice(from, to).forEach(function (subject) { list.append(subject_row(one, subject, base_ns, data)); });
+    function list(of) {
+      return element("ul", { "class": "subjects" }, of.map(function (subject) { return subject_row(one, subject, base_ns, data); }));
     }
-    add(0, SUBJECTS_SHOWN);
-    if (one.subjects.length <= SUBJECTS_SHOWN) return [list];
-    var left = one.subjects.length - SUBJECTS_SHOWN;
-    var more = element("button", { type: "button", "class": "link more" }, "and " + format.count(left) + " more");
-    more.addEventListener("click", function () {
-      var first = list.children.length;
-      add(SUBJECTS_SHOWN, one.subjects.length);
-      more.remove();
-      var link = list.children[first].querySelector("a");
-      if (link) link.focus();
-    });
-    return [list, more];
+    var more = one.subjects.slice(SUBJECTS_SHOWN);
+    return [list(one.subjects.slice(0, SUBJECTS_SHOWN)), more.length
+      ? element("details", { "class": "more" }, [element("summary", null, "and " + format.count(more.length) + " more"), list(more)])
+      : null];
   }
 
   function item(one, data) {
