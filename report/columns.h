@@ -13,12 +13,14 @@ enum { COLUMN_CELL_BYTES = TEXT_TABLE_CELL_BYTES, COLUMN_SHAPE_BYTES = 3 * COLUM
 
 /* What cells are made from. */
 struct model_books;
+struct operator_rows;
 
 struct column_source {
     const struct session *session;
     const struct model_books *model_books; /* a GGUF whose matrices the rows may be; NULL: none */
     double *base_ns; /* by device: the time that it was busy, or would be at the roof; 0: not known */
     bool by_roof;    /* nothing was timed */
+    const struct operator_rows *kernels; /* of operator_rows_by_kernel() where they are at hand; else NULL */
 };
 
 struct column_source column_source_of(const struct session *session);

@@ -139,10 +139,22 @@ static struct operator_rows rows_as_they_are(const struct session *session, cons
     return rows;
 }
 
+/* The list may be sorted anew, the rows are those of SOURCE still. */
+static struct operator_rows kernels_at_hand(const struct column_source *source)
+{
+    const struct operator_rows *all = source->kernels;
+    if (!all)
+        return operator_rows_by_kernel(source->session, NULL);
+    struct operator_rows rows = {.count = all->count};
+    rows.rows = allocate(rows.count + 1, sizeof *rows.rows);
+    memcpy(rows.rows, all->rows, rows.count * sizeof *rows.rows);
+    return rows;
+}
+
 struct operator_rows operator_rows_of(const struct column_source *source, const struct view *view)
 {
-    struct operator_rows rows = view->by == COLUMNS_OF_KERNEL ? operator_rows_by_kernel(source->session, NULL)
-                                                              : rows_as_they_are(source->session, view);
+    struct operator_rows rows =
+        view->by == COLUMNS_OF_KERNEL ? kernels_at_hand(source) : rows_as_they_are(source->session, view);
     if (view->sort)
         columns_sort(view->sort, source, rows.rows, rows.count);
     rows.shown = rows_shown(view, rows.count);

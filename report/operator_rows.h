@@ -26,7 +26,8 @@ struct kernel_row {
 struct operator_rows {
     const void **rows; /* as view->by says: what enum columns_of names */
     size_t count, shown;
-    struct kernel_row *merged; /* those of COLUMNS_OF_KERNEL, in the order of their longest operators; else NULL */
+    struct kernel_row *merged; /* those of COLUMNS_OF_KERNEL, in the order of their longest operators; NULL: owned
+                                * by others, or rows of another kind */
     uint32_t *kernel_of;       /* by operator: index in MERGED, or OPERATOR_ROWS_NONE; NULL without MERGED */
 };
 

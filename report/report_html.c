@@ -27,6 +27,7 @@ struct source {
     const struct books *books;
     const struct model_books *model_books;
     struct column_source columns;
+    struct report_json *json;
     char *verdict, *text; /* the same however many rows there are */
     size_t rows;          /* SIZE_MAX: all */
     bool failed;          /* memory ran out */
@@ -123,7 +124,7 @@ static void print_notices(struct source *source, FILE *out)
 
 static void print_data(struct source *source, FILE *out)
 {
-    json_t *root = report_json_root(source->session, source->books, source->model_books, source->rows);
+    json_t *root = report_json_tree(source->json, source->rows);
     if (!root || !page_data_print(root, out))
         source->failed = true;
     json_decref(root);
@@ -229,7 +230,9 @@ bool report_html(const struct session *session, const struct books *books, const
 {
     struct source source = {.session = session, .books = books, .model_books = model_books};
     *page = (struct report_page){0};
+    source.json = report_json_open(session, books, model_books);
     source.columns = column_source_of(session);
+    source.columns.kernels = report_json_kernels(source.json);
     source.columns.model_books = model_books;
     source.verdict = verdict_of_session(session);
     source.text = text_of_session(&source);
@@ -237,5 +240,6 @@ bool report_html(const struct session *session, const struct books *books, const
     free(source.verdict);
     free(source.text);
     column_source_free(&source.columns);
+    report_json_close(source.json);
     return good;
 }

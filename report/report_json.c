@@ -147,6 +147,11 @@ void report_json_close(struct report_json *report)
     free(report);
 }
 
+const struct operator_rows *report_json_kernels(const struct report_json *report)
+{
+    return &report->kernels;
+}
+
 static void set_fixed(json_t *root, const struct report_json *report, const char *key)
 {
     json_value_set(root, key, json_deep_copy(json_object_get(report->fixed, key)));

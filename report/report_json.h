@@ -11,6 +11,7 @@
 #include "classify/books.h"
 #include "classify/model_books.h"
 #include "classify/session.h"
+#include "report/operator_rows.h"
 
 /* What trees of all sizes have in common is worked out once. SESSION and the rest must outlive it; BOOKS and MODEL_BOOKS may be
  * NULL. */
@@ -21,6 +22,8 @@ struct report_json *report_json_open(const struct session *session, const struct
  * its texts may be; what isn't in it then is in the key `cut`. SIZE_MAX: everything. Cheaper for fewer rows than the last time. */
 json_t *report_json_tree(struct report_json *report, size_t rows);
 void report_json_close(struct report_json *report);
+/* Its operators by name, which live as long as it. */
+const struct operator_rows *report_json_kernels(const struct report_json *report);
 
 /* One tree. */
 json_t *report_json_root(const struct session *session, const struct books *books,
