@@ -142,12 +142,12 @@
   }
 
   function rate_label() {
-    return (drawn.by_roof ? "attainable FLOP/s: nothing was timed" : "achieved FLOP/s") + (data.simulated ? " (simulated)" : "");
+    return (drawn.by_roof ? "attainable FLOP/s: not timed" : "achieved FLOP/s") + (data.simulated ? " (simulated)" : "");
   }
 
   function options(size) {
     return {
-      mode: 2, width: size.width, height: size.height, legend: { show: false }, padding: [10, 14, 0, 0],
+      mode: 2, width: size.width, height: size.height, legend: { show: false }, padding: [10, 24, 0, 0],
       scales: {
         x: { time: false, distr: 3, range: function () { return range.x; } },
         y: { distr: 3, range: function () { return range.y; } }

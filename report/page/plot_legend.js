@@ -215,13 +215,20 @@ rooftap.plot_legend = (function () {
     return lines.length && identity && identity.estimated ? "The roofs are estimates: what the driver says of this GPU contradicts its row in the table." : null;
   }
 
+  function by_roof_text(drawn) {
+    if (!drawn.by_roof) return null;
+    var timed = drawn.left_out.some(function (part) { return part.share > 0; });
+    return (timed ? "No operator of known intensity was timed" : "Nothing was timed") +
+      ": points stand at their roof, where they could be at most, by their share of the time there. No rate was measured.";
+  }
+
   /* The lines under the plot, as texts. */
   function notes(data, device, drawn, lines) {
     var cut = data.cut && data.cut.operators;
     var held = lines.filter(function (line) { return line.as_specification && line.standard === "held_clock"; });
     return [
       data.simulated ? "Simulated: rates are of a model's times, no GPU was measured." : null,
-      drawn.by_roof ? "Nothing was timed: points stand at their roof, where they could be at most, by their share of the time there. No rate was measured." : null,
+      by_roof_text(drawn),
       no_roof_text(data, device, lines),
       estimated_text(data, device, lines),
       drawn.points.some(function (point) { return point.share > 0; }) ? null : "No share of time is known, so sizes mean nothing."

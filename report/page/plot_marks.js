@@ -147,25 +147,42 @@ rooftap.plot_marks = (function () {
     return name + rate_text(line) + word;
   }
 
-  /* On the flat part, as far right as there is room; the specification's above its line, what is lower below it. Where there
-   * is none the legend alone names it: a label away from its line would be taken for another's. */
-  function flat_label(frame, line, taken) {
-    var at = ends(frame, line);
-    if (!at || at.y0 < frame.area.top || at.y0 > frame.area.bottom) return;
-    var context = frame.context, ratio = frame.ratio, height = 15 * ratio, step = 12 * ratio;
-    var text = line_text(line);
-    var width = context.measureText(text).width;
-    var above = line.standard === "specification";
+  /* Where a label of a flat part may stand, above or below it: as far right as there is room. CLEAR: no other line crosses it. */
+  function flat_place(frame, line, at, width, above, clear) {
+    var ratio = frame.ratio, height = 15 * ratio, step = 12 * ratio;
     var right = frame.area.right - 6 * ratio;
     var top = above ? at.y0 - height - 2 * ratio : at.y0 + 2 * ratio;
+    if (clear && frame.flat.some(function (y) { return y > top && y < top + height; })) return null;
     /* Left of the highest roof there is nothing that its label could cover. */
     var tries = Math.max(Math.floor((right - at.x0 - width) / step) + 1, line === frame.highest ? 1 : 0);
-    var box = free_place({ left: right - width, right: right, top: top, bottom: top + height }, { x: -step, y: 0 }, tries, taken, frame.area);
-    if (!box) return;
-    taken.push({ left: box.left - step, right: box.right + step, top: box.top, bottom: box.bottom });
+    return free_place({ left: right - width, right: right, top: top, bottom: top + height }, { x: -step, y: 0 }, tries, frame.taken, frame.area);
+  }
+
+  /* {text, box}, by the first wish that there is room for; null: a label away from its line would be taken for another's, so
+   * the legend alone names it. The specification's stands above its line, what is lower below it if it can. */
+  function flat_choice(frame, line, at) {
+    var texts = [line_text(line)];
+    if (line.standard !== "specification") texts.push(rate_text(line) + " " + line.word);
+    if (frame.context.measureText(texts[0]).width > 0.6 * (at.x1 - at.x0)) texts.reverse(); /* more of the line than a label should cover */
+    var wishes = line.standard === "specification" ? [[true, false]] : [[false, true], [true, true], [false, false]];
+    for (var wish = 0; wish < wishes.length; wish++)
+      for (var each = 0; each < texts.length; each++) {
+        var box = flat_place(frame, line, at, frame.context.measureText(texts[each]).width, wishes[wish][0], wishes[wish][1]);
+        if (box) return { text: texts[each], box: box };
+      }
+    return null;
+  }
+
+  function flat_label(frame, line) {
+    var at = ends(frame, line);
+    if (!at || at.y0 < frame.area.top || at.y0 > frame.area.bottom) return;
+    var context = frame.context, ratio = frame.ratio, choice = flat_choice(frame, line, at);
+    if (!choice) return;
+    var box = choice.box;
+    frame.taken.push({ left: box.left - 12 * ratio, right: box.right + 12 * ratio, top: box.top, bottom: box.bottom });
     context.textAlign = "right";
     context.textBaseline = "middle";
-    written(context, frame.colours, text, box.right, (box.top + box.bottom) / 2, ratio, above ? null : frame.colours.muted);
+    written(context, frame.colours, choice.text, box.right, (box.top + box.bottom) / 2, ratio, line.standard === "specification" ? null : frame.colours.muted);
   }
 
   /* Along the slope. */
@@ -209,16 +226,16 @@ rooftap.plot_marks = (function () {
     context.fill();
   }
 
-  function ridge_label(frame, line, taken) {
+  function ridge_label(frame, line) {
     if (line.ridge === null || line.ridge === undefined || line.from < frame.range.x[0] || line.from > frame.range.x[1]) return;
     var context = frame.context, ratio = frame.ratio, height = 15 * ratio, gap = 5 * ratio;
     var text = "ridge " + rooftap.plot_card.intensity(line.ridge) + (frame.several ? " " + line.short : "");
     var width = context.measureText(text).width, x = frame.x(line.from), bottom = frame.area.bottom - gap;
     var right_of = x + gap + width <= frame.area.right;
     var left = right_of ? x + gap : x - gap - width;
-    var box = free_place({ left: left, right: left + width, top: bottom - height, bottom: bottom }, { x: 0, y: -height }, 8, taken, frame.area);
+    var box = free_place({ left: left, right: left + width, top: bottom - height, bottom: bottom }, { x: 0, y: -height }, 8, frame.taken, frame.area);
     if (!box) return;
-    taken.push({ left: box.left - 3 * gap, right: box.right + 3 * gap, top: box.top, bottom: box.bottom });
+    frame.taken.push({ left: box.left - 3 * gap, right: box.right + 3 * gap, top: box.top, bottom: box.bottom });
     context.textAlign = "left";
     context.textBaseline = "middle";
     written(context, frame.colours, text, left, (box.top + box.bottom) / 2, ratio);
@@ -251,13 +268,14 @@ rooftap.plot_marks = (function () {
   /* Above them. */
   function labels(frame, lines) {
     clipped(frame, function () {
-      var taken = [];
-      frame.highest = flat_lines(lines, true)[0];
-      frame.several = lines.filter(function (line) { return line.ridge; }).length > 1;
-      flat_lines(lines, true).forEach(function (line) { flat_label(frame, line, taken); });
-      flat_lines(lines, false).forEach(function (line) { flat_label(frame, line, taken); });
+      var above = flat_lines(lines, true), below = flat_lines(lines, false);
+      frame.taken = [];
+      frame.highest = above[0];
+      frame.several = above.filter(function (line) { return line.ridge; }).length > 1;
+      frame.flat = above.concat(below).map(function (line) { return frame.y(line.rate); });
+      above.concat(below).forEach(function (line) { flat_label(frame, line); });
       lines.forEach(function (line) { if (line.side === "memory") slope_label(frame, line); });
-      lines.forEach(function (line) { ridge_label(frame, line, taken); });
+      above.reverse().forEach(function (line) { ridge_label(frame, line); });
     });
   }
 

@@ -193,14 +193,14 @@ rooftap.roofs = (function () {
         drawn.forEach(function (each) { if (each.x < line.to) ys.push(height(line, each.x)); });
         return;
       }
-      if (line.from > 0) xs.push(line.from / 30, line.from * 10);
-      ys.push(line.rate, line.rate / 30);
+      if (line.from > 0) xs.push(line.from / 12, line.from * 5);
+      ys.push(line.rate, line.rate / 12);
     });
     if (!xs.length) xs = [0.1, 1000];
     if (!ys.length) ys = [1e9, 1e15];
     return {
-      x: widened(Math.min.apply(null, xs) / 2.5, Math.max.apply(null, xs) * 2.5, 3),
-      y: widened(Math.min.apply(null, ys) / 3, Math.max.apply(null, ys) * 3, 2)
+      x: widened(Math.min.apply(null, xs) / 2, Math.max.apply(null, xs) * 2, 2),
+      y: widened(Math.min.apply(null, ys) / 2.5, Math.max.apply(null, ys) * 2.5, 2)
     };
   }
 

@@ -171,11 +171,11 @@ function test_view() {
     const view = roofs.view(points, lines);
     for (const point of points) assert(within(view.x, point.x) && within(view.y, point.y));
     assert(within(view.x, 100) && within(view.y, 100e12), "the ridge");
-    assert(Math.log10(view.x[1] / view.x[0]) >= 3 - 1e-9 && Math.log10(view.y[1] / view.y[0]) >= 2 - 1e-9);
+    assert(Math.log10(view.x[1] / view.x[0]) >= 2 - 1e-9 && Math.log10(view.y[1] / view.y[0]) >= 2 - 1e-9);
   }
   const single = roofs.view([{ x: 7, y: 7e9 }], []);
   close(Math.sqrt(single.x[0] * single.x[1]), 7);
-  close(single.x[1] / single.x[0], 1000);
+  close(single.x[1] / single.x[0], 100);
   assert(within(roofs.view([], []).x, 1));
 }
 
