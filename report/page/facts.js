@@ -90,8 +90,8 @@ rooftap.facts = (function () {
     var text = shape(op);
     if (!text) return "not known";
     if (!has_shape(op)) return text;
-    text += ": " + size(op.m) + " activation " + words.plural(op.m, "row", "rows") + ", " + size(op.n) + " output features, " +
-      size(op.k) + " input features";
+    text += ": " + size(op.m) + " activation " + words.plural(op.m, "row", "rows") + ", " + size(op.n) + " output " +
+      words.plural(op.n, "feature", "features") + ", " + size(op.k) + " input " + words.plural(op.k, "feature", "features");
     return op.batch > 1 ? text + "; " + format.count(op.batch) + " matrices" : text;
   }
 
@@ -240,7 +240,7 @@ rooftap.facts = (function () {
       ["timed one by one", known(op.kernels_timed) && op.time_source !== "timed"
         ? words.counted(op.kernels_timed, "kernel", "kernels") + ", " + format.duration(op.time_timed_ns) : null],
       ["shared out of graphs", op.time_shared_ns > 0 ? format.duration(op.time_shared_ns) : null],
-      ["one execution", percentiles(op)],
+      [known(op.executions) ? "one execution" : "one kernel", percentiles(op)],
       ["phases", phases(op)],
       ["helpers, in its time", helpers(op)]
     ]);
@@ -329,7 +329,8 @@ rooftap.facts = (function () {
     var roof = roof_of(op, data);
     return group("On the roofline" + (data.simulated ? " (simulated)" : ""), [
       ["class", bound(op)],
-      ["FLOP per byte", known(op.intensity) ? format.intensity(op.intensity) : null],
+      ["FLOP per byte", known(op.intensity)
+        ? (op.shape_source === "at_most" ? "at least " : "") + format.intensity(op.intensity) : null],
       ["by the KV cache alone", kv_bound(op)],
       ["roof", roof ? words.path(roof) + ": " + format.tera(roof.flops_per_second) + " TFLOP/s, " +
         format.giga(roof.bytes_per_second) + " GB/s, ridge " + format.intensity(roof.ridge) + " FLOP/B" : null],

@@ -212,8 +212,12 @@
 
   function selected(index, from) {
     Object.keys(tables).forEach(function (by) { mark(tables[by], index); });
-    if (index === null) told("Nothing is selected.");
-    else if (from !== ME) reveal(index, from);
+    if (index !== null) {
+      if (from !== ME) reveal(index, from);
+      return;
+    }
+    told("Nothing is selected.");
+    if (from === "detail" && tables[shown].stop) tables[shown].stop.element.focus({ preventScroll: true }); /* its button is gone */
   }
 
   /* ---- pointer and keys ---- */
@@ -340,7 +344,7 @@
     controls.clear = button("Show all rows", clear_filters);
     return [
       element("div", { "class": "toolbar", role: "group", "aria-label": "Rows" }, [by_switch(), search_box(), controls.clear]),
-      element("div", { "class": "toolbar", role: "group", "aria-label": "Take away" }, [
+      element("div", { "class": "toolbar", role: "group", "aria-label": "Export" }, [
         button("Copy as CSV", function () { rooftap.save.copy(shown_csv(), what_csv(), told); }),
         button("Save as CSV", save_csv), button("Download JSON", save_json)]),
       element("div", { "class": "told" }, [controls.count, controls.live])
