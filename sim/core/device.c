@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -400,13 +401,20 @@ static void load_visible(void)
     }
 }
 
+/* The program may have taken its user's locale, in which 0.8 is written otherwise. */
 static void load(void)
 {
     const char *path = getenv("SIMGPU_DEVICE");
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", NULL);
+    const locale_t before = plain ? uselocale(plain) : NULL;
     if (path && *path)
         load_file(path);
     load_count();
     load_visible();
+    if (!plain)
+        return;
+    uselocale(before);
+    freelocale(plain);
 }
 
 int simgpu_device_count(void)
