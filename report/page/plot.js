@@ -351,7 +351,8 @@
   KEYS[" "] = KEYS.Enter;
 
   function key(event) {
-    if (event.target !== nodes.canvas || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
+    var here = event.target === nodes.canvas || event.key === "Escape"; /* that also on the card's button */
+    if (!here || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
     event.preventDefault();
     KEYS[event.key](event);
   }
@@ -410,7 +411,7 @@
     nodes.stage = element("div", { class: "plot-stage" }, [nodes.canvas, nodes.card]);
     nodes.help = element("p", { class: "plot-help", id: "plot-help" },
       "Point at a mark for its figures, click or Enter to pin it, Escape to free it. Arrow keys go through the operators by time; " +
-      "drag, + and − zoom, so does the wheel with Ctrl or after a click into the plot; a double click or 0 resets.");
+      "with Shift they move the picture. Drag, + and − zoom, so does the wheel with Ctrl or after a click into the plot; a double click or 0 resets.");
     root.append(nodes.bar, nodes.status, nodes.stage, nodes.legend, nodes.notes, nodes.help, nodes.live);
   }
 
@@ -436,7 +437,7 @@
     plot.over.addEventListener("click", click);
     rooftap.plot_touch.listen(plot.over, pinch);
     plot.over.addEventListener("wheel", wheel, { passive: false });
-    nodes.canvas.addEventListener("keydown", key);
+    nodes.stage.addEventListener("keydown", key);
     nodes.canvas.addEventListener("blur", function () { if (walked !== null) { walked = null; plot.redraw(false); show_card(); } });
     rooftap.state.on("select", selected);
     rooftap.state.on("filter", filtered);

@@ -196,7 +196,7 @@ rooftap.plot_legend = (function () {
 
   /* ---- what is not drawn, and what the picture means ---- */
 
-  var WHY = { intensity: "no arithmetic intensity is known", rate: "no rate is known, as they were not timed" };
+  var WHY = { intensity: "no arithmetic intensity is known", rate: "not timed, so no rate is known" };
 
   function left_out_text(part) {
     var share = part.share === null ? "" : ", " + percent(part.share) + " of GPU time,";

@@ -9,9 +9,9 @@ const vm = require("vm");
 
 const folder = process.argv[2] || path.join(__dirname, "../../report/page");
 const context = vm.createContext({ window: {} });
-for (const name of ["format", "state", "words", "names", "roofs", "plot_card"])
+for (const name of ["format", "state", "words", "names", "roofs", "plot_card", "plot_legend"])
   vm.runInContext(fs.readFileSync(path.join(folder, name + ".js"), "utf8"), context, { filename: name + ".js" });
-const { roofs, plot_card: card } = context.window.rooftap;
+const { roofs, plot_card: card, plot_legend: legend } = context.window.rooftap;
 
 /* Arrays of another context have another prototype. */
 function plain(value) { return JSON.parse(JSON.stringify(value)); }
@@ -289,7 +289,49 @@ function test_facts() {
   assert.deepStrictEqual(flags, ["starved: fewer thread blocks than SMs (32 on 128)", "above its roof: fits in L2", "new_one"]);
 }
 
+/* ---- what is said openly ---- */
+
+function notes(data, device) {
+  const lines = roofs.lines(data, device), drawn = roofs.points(data, device);
+  return plain(legend.notes(data, device, drawn, lines));
+}
+
+function test_notes() {
+  assert.deepStrictEqual(notes(report([roof()], [operator()]), 0), []);
+  const simulated = report([roof()], [operator()]);
+  simulated.simulated = true;
+  assert.deepStrictEqual(notes(simulated, 0), ["Simulated: rates are of a model's times, no GPU was measured."]);
+  assert.deepStrictEqual(notes(report([], [operator()]), 0), ["No roof is known for this GPU: points stand at what they achieved."]);
+  assert.deepStrictEqual(notes(report([roof()], [operator({ device: null })]), null), ["No roof is drawn: it is not known on which GPU these ran."]);
+  assert.deepStrictEqual(notes(report([roof({ operators: 0 })], [operator()]), 0), ["No compute roof is known of what ran here, so only the bandwidth is drawn."]);
+  assert.deepStrictEqual(notes(report([roof()], [operator(), operator({ intensity: null, share: 0.25 }), operator({ intensity: null, share: 0.125 }), operator({ flops_per_second: null, share: null })]), 0), [
+    "2 operators, 37.5 % of GPU time, are not drawn: no arithmetic intensity is known.", "1 operator is not drawn: not timed, so no rate is known."]);
+  const cut = report([roof()], [operator()]);
+  cut.cut = { operators: { count: 199744, share: 0.0909 } };
+  assert.deepStrictEqual(notes(cut, 0), ["199,744 operators, 9.1 % of GPU time, beyond the first 1 are not on this page, on any GPU."]);
+  cut.cut = { operators: { count: 1, share: null } };
+  assert.deepStrictEqual(notes(cut, 0), ["1 operator beyond the first 1 is not on this page, on any GPU."]);
+  cut.cut = { operators: null };
+  assert.deepStrictEqual(notes(cut, 0), []);
+  const untimed = report([roof()], [operator({ flops_per_second: null, share: null })]);
+  assert.match(notes(untimed, 0)[0], /^Nothing was timed: points stand at their roof/);
+  untimed.operators.push(operator({ intensity: null, share: 1 }));
+  assert.match(notes(untimed, 0)[0], /^No operator of known intensity was timed: /);
+  const estimated = report([roof()], [operator()]);
+  estimated.devices[0].identity = { estimated: true };
+  assert.match(notes(estimated, 0)[0], /^The roofs are estimates: /);
+  assert.deepStrictEqual(notes(report([roof({ held_clock_flops_per_second: 100e12 })], [operator()]), 0), ["Held clock: the specification's, for bf16 (fp32 accumulate)."]);
+}
+
+function test_status() {
+  const drawn = roofs.points(report([roof()], [operator(), operator({ share: 0.5 }), operator({ share: null })]), 0);
+  assert.strictEqual(legend.status(drawn.points, drawn), "3 operators drawn, 75.0 % of GPU time.");
+  assert.strictEqual(legend.status(drawn.points.slice(0, 1), drawn), "Filters show 1 of 3 operators, 25.0 % of GPU time.");
+  assert.strictEqual(legend.status(drawn.points.slice(2), drawn), "Filters show 1 of 3 operators.");
+  assert.strictEqual(legend.status([], drawn), "Filters show 0 of 3 operators.");
+}
+
 for (const test of [test_one_path, test_standards, test_which_are_used, test_none_is_known, test_one_rate_is_one_line, test_heights_are_attainable,
-  test_points, test_nothing_timed, test_area_is_time, test_view, test_zoom, test_marks, test_under, test_names, test_cells, test_advice, test_facts])
+  test_points, test_nothing_timed, test_area_is_time, test_view, test_zoom, test_marks, test_under, test_names, test_cells, test_advice, test_facts, test_notes, test_status])
   test();
 console.log("roofs: all as worked out by hand");
