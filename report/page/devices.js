@@ -12,7 +12,7 @@ rooftap.devices = (function () {
   var MATCHES = { pci_id: "its PCI id", name: "its name", key: "the key that it was simulated by" };
 
   function heading(group) {
-    return element("h4", {}, gpus.places(group.devices) + ": " + format.text(group.first.name));
+    return element("h3", {}, gpus.places(group.devices) + ": " + format.text(group.first.name));
   }
 
   /* ---- identity ---- */
@@ -174,7 +174,7 @@ rooftap.devices = (function () {
     var groups = gpus.groups(data, function (device) { return JSON.stringify([floor_text(data, device), device.calibration]); });
     var measured = data.devices.filter(function (device) { return device.calibration; }).length;
     return { title: "Calibration", note: measured ? null : "none", body: groups.map(function (group) {
-      return element("div", {}, [element("h4", {}, gpus.places(group.devices)), tabular.facts([["overhead is judged by", floor_text(data, group.first)]]),
+      return element("div", {}, [element("h3", {}, gpus.places(group.devices)), tabular.facts([["overhead is judged by", floor_text(data, group.first)]]),
         group.first.calibration ? calibration_facts(group.first.calibration)
           : element("p", { class: "note" }, "Nothing was measured on " + (group.devices.length > 1 ? "them" : "it") + " (`rooftap calibrate` measures).")]);
     }) };

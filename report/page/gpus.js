@@ -64,7 +64,7 @@ rooftap.gpus = (function () {
 
   /* Held back by so much, or for a reason, that compute-bound rows can't reach the roof. */
   function is_held_back(clocks) {
-    return clocks.compute_scale < 0.95 || throttled(clocks).length > 0;
+    return format.known(clocks.compute_scale) && clocks.compute_scale < 0.95 || throttled(clocks).length > 0;
   }
 
   return {

@@ -82,7 +82,7 @@ rooftap.model = (function () {
 
   function device_books(data, device) {
     return element("div", {}, [
-      element("h4", {}, format.known(device.device) ? "GPU " + device.device : "GPU not known"),
+      element("h3", {}, format.known(device.device) ? "GPU " + device.device : "GPU not known"),
       tabular.facts([["of its weight bytes are accounted for", share_text(device.share)],
         ["steps", format.known(device.steps) ? whole(device.steps) + (device.steps_source === "calls" ? ", by passes over the model: no step was told apart" : "") : "not known"],
         ["of the model's bytes have a shape that was seen", tabular.percent(device.shape_share)],

@@ -81,7 +81,7 @@ rooftap.processes = (function () {
     var lines = change_lines(data), modes = Object.keys(data.timing.modes);
     return { title: "Settings and timing", note: modes.map(function (mode) { return mode + ": " + data.timing.modes[mode]; }).join(", "), body: [
       tabular.table(null, TIMING, data.processes.map(timing_cells)),
-      lines.length ? element("h4", {}, "Changes of the mode") : null, tabular.list(lines)
+      lines.length ? element("h3", {}, "Changes of the mode") : null, tabular.list(lines)
     ] };
   }
 
