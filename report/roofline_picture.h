@@ -15,7 +15,7 @@
 enum {
     PICTURE_WIDTH = 1000,
     PICTURE_HEIGHT = 584,
-    PICTURE_LEFT = 92, /* of the area that the axes span */
+    PICTURE_LEFT = 100, /* of the area that the axes span */
     PICTURE_RIGHT = 668,
     PICTURE_TOP = 44,
     PICTURE_BOTTOM = 500,

@@ -103,7 +103,7 @@ static void print_axes(const struct picture *picture)
             "intensity, FLOP/byte</text>\n",
             (PICTURE_LEFT + PICTURE_RIGHT) / 2, PICTURE_BOTTOM + 34);
     fprintf(picture->out,
-            "<text class=\"ink\" fill=\"#1b1f24\" text-anchor=\"middle\" transform=\"translate(13 %d)rotate(-90)\">%s "
+            "<text class=\"ink\" fill=\"#1b1f24\" text-anchor=\"middle\" transform=\"translate(12 %d)rotate(-90)\">%s "
             "FLOP/s%s"
             "</text>\n",
             (PICTURE_TOP + PICTURE_BOTTOM) / 2, picture->by_roof ? "possible" : "achieved",

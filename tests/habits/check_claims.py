@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/reading-a-roofline.md"]
 PATH = re.compile(r"^[\w.-]+(/[\w.{},\[\]*-]+)+/?$|^[A-Z]+\.md$")
 
 

@@ -232,7 +232,7 @@ def scales_of(svg):
         words, anchor = (text.text or "").split(), text.get("text-anchor")
         if len(words) == 1 and anchor == "middle" and re.fullmatch(r"[0-9.e+-]+", words[0]) and text.get("y") == "516":
             across.append((float(words[0]), float(text.get("x"))))
-        if len(words) == 2 and anchor == "end" and words[1] in PER_SECOND and float(text.get("x")) < 92:
+        if len(words) == 2 and anchor == "end" and words[1] in PER_SECOND and float(text.get("x")) < 100:
             up.append((float(words[0]) * PER_SECOND[words[1]], float(text.get("y")) - 4))
     return (scale_of(across) if len(across) > 1 else None), (scale_of(up) if len(up) > 1 else None)
 
