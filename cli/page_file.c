@@ -83,7 +83,7 @@ static bool find_descriptor(struct page_file *file, const struct stat *status)
         return take_standard_output(file);
     if (S_ISREG(status->st_mode) && !names_descriptor(file->shown))
         return faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) == 0 && can_be_made(file);
-    file->descriptor = open(file->shown, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+    file->descriptor = open(file->shown, O_WRONLY | O_NOCTTY | O_CLOEXEC);
     return file->descriptor >= 0;
 }
 
@@ -170,10 +170,32 @@ static bool replace(const struct page_file *file, const char *text, size_t bytes
     return good;
 }
 
+/* Ctrl-C in between would leave what was begun. */
+static bool replace_undisturbed(const struct page_file *file, const char *text, size_t bytes)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    bool good = replace(file, text, bytes);
+    int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return good;
+}
+
+/* An open file may be longer than the page. What is no file can't be made shorter; nor is standard output, which may have a
+ * beginning that is another's. */
+static bool write_stream(const struct page_file *file, const char *text, size_t bytes)
+{
+    if (!file->standard_output && ftruncate(file->descriptor, 0) != 0)
+        errno = 0;
+    return write_all(file->descriptor, text, bytes);
+}
+
 bool page_file_write(struct page_file *file, const char *text, size_t bytes, const char *command)
 {
     bool stream = file->descriptor >= 0;
-    bool good = stream ? write_all(file->descriptor, text, bytes) : replace(file, text, bytes);
+    bool good = stream ? write_stream(file, text, bytes) : replace_undisturbed(file, text, bytes);
     if (!good)
         message_error(command, "the page '%s' could not be written: %m%s", file->shown,
                       stream ? "" : "; what was there before, if anything, still is");

@@ -48,6 +48,7 @@ static bool can_take_page(const struct page_request *request, const struct page_
     return false;
 }
 
+/* WHOLE_PATH: to be copied from the terminal. */
 static void print_what(const struct page_file *file, const struct report_page *page, bool whole_path, FILE *out)
 {
     char bytes[FORMAT_BYTES], shown[FORMAT_BYTES], of[FORMAT_BYTES], absolute[PATH_MAX];
@@ -66,9 +67,9 @@ static void show(const struct page_file *file, const struct report_page *page, F
     const char *program = open_page_program();
     bool opened = program && realpath(file->path, path) && open_page(program, path);
     int error = errno;
-    print_what(file, page, !opened, out);
+    print_what(file, page, true, out);
     if (opened)
-        fprintf(out, "; %s shows it\n", program);
+        fprintf(out, "; given to %s\n", program);
     else if (program)
         fprintf(out, "; %s can't be started (%s): open it in a browser\n", program, strerror(error));
     else

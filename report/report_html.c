@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "classify/advice.h"
+#include "classify/no_launch.h"
 #include "classify/verdict.h"
 #include "report/columns.h"
 #include "report/html_text.h"
+#include "report/no_launch_text.h"
 #include "report/page_data.h"
 #include "report/page_tables.h"
 #include "report/page_template.h"
@@ -20,7 +22,9 @@
 #include "report/verdict_text.h"
 #include "report/view.h"
 
-enum { TEXT_BYTES = 96 << 10, TEXT_ROWS = 30, TRIES = 12 };
+enum { TEXT_BYTES = 96 << 10, TEXT_ROWS = 30 };
+/* A page is looked for that is nearly as large as it may be, not long. */
+enum { BYTES_AIMED_AT = 970000, BYTES_ENOUGH = 920000, TRIES = 6 };
 
 struct source {
     const struct session *session;
@@ -91,6 +95,31 @@ static char *text_of_session(const struct source *source)
 
 /* ---- places ---- */
 
+static void print_simulated(struct source *source, FILE *out)
+{
+    if (source->session->simulated)
+        html_text_print(out, REPORT_TEXT_SIMULATED);
+}
+
+/* Why nothing was recorded, where nothing was. */
+static void print_nothing(struct source *source, FILE *out)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    if (no_launch_of(source->session) == NO_LAUNCH_NOT_SO)
+        return;
+    FILE *reason = open_memstream(&text, &bytes);
+    if (reason) {
+        no_launch_text_print(source->session, reason);
+        fclose(reason);
+    }
+    fputs("<p class=\"problem\" id=\"no-launch\">", out);
+    html_text_print(out, text);
+    fputs(".</p>", out);
+    source->failed |= !text;
+    free(text);
+}
+
 static void print_verdict(struct source *source, FILE *out)
 {
     html_text_print(out, source->verdict);
@@ -134,9 +163,11 @@ static const struct {
     const char *mark;
     void (*print)(struct source *source, FILE *out);
 } places[] = {
-    {"<!-- @verdict@ -->", print_verdict}, {"<!-- @picture@ -->", print_picture}, {"<!-- @tables@ -->", print_tables},
-    {"<!-- @skinny@ -->", print_skinny},   {"<!-- @text@ -->", print_text},       {"<!-- @data@ -->", print_data},
-    {"<!-- @notices@ -->", print_notices},
+    {"<!-- @verdict@ -->", print_verdict}, {"<!-- @picture@ -->", print_picture},
+    {"<!-- @tables@ -->", print_tables},   {"<!-- @skinny@ -->", print_skinny},
+    {"<!-- @text@ -->", print_text},       {"<!-- @data@ -->", print_data},
+    {"<!-- @notices@ -->", print_notices}, {"<!-- @simulated@ -->", print_simulated},
+    {"<!-- @nothing@ -->", print_nothing},
 };
 
 /* ---- the whole ---- */
@@ -186,42 +217,66 @@ static bool make(struct source *source, struct report_page *page)
     return good;
 }
 
+static size_t longest_list(const struct session *session)
+{
+    return session->operator_count > session->weight_count ? session->operator_count : session->weight_count;
+}
+
 /* How large a page was with so many rows. */
 struct measure {
     size_t rows, bytes;
 };
 
-/* A little fewer than would fit if the size grew evenly from OTHER to HERE, which is too large; always fewer, and at least 1. */
-static size_t rows_that_fit(struct measure other, struct measure here)
+/* Between the most that FITS and the least that is too LARGE: as if the size grew evenly, but well within, since it does not:
+ * longer texts are cut in larger pages. */
+static size_t rows_between(struct measure fits, struct measure large)
 {
-    double row_bytes = ((double)here.bytes - (double)other.bytes) / ((double)here.rows - (double)other.rows);
-    double rows = (double)here.rows - ((double)here.bytes - 0.98 * REPORT_HTML_BYTES) / row_bytes;
-    size_t most = here.rows - here.rows / 16 - 1;
-    return !(rows >= 1) ? 1 : rows > (double)most ? (most ? most : 1) : (size_t)rows;
+    double span = (double)(large.rows - fits.rows), least = (double)fits.rows + span / 8,
+           most = (double)large.rows - span / 8;
+    double growth = ((double)large.bytes - (double)fits.bytes) / span;
+    double rows = (double)fits.rows + (BYTES_AIMED_AT - (double)fits.bytes) / growth;
+    size_t guess = (size_t)(rows < least ? least : rows > most ? most : rows);
+    return guess > fits.rows ? guess : fits.rows + 1;
 }
 
-/* Everything, if that isn't much: then nothing is cut, texts neither. */
-static size_t first_try(const struct session *session, size_t rows)
+static void keep(struct report_page *best, struct report_page *page, const struct source *source)
 {
-    bool all = session->operator_count <= rows && session->weight_count <= rows;
-    return all ? SIZE_MAX : rows;
+    free(best->text);
+    *best = *page;
+    best->of = source->session->operator_count;
+    best->operators = source->rows < best->of ? source->rows : best->of;
 }
 
-/* False: memory ran out. */
-static bool make_fitting(struct source *source, size_t rows, struct report_page *page)
+/* *BEST is the largest page of those made that fits, or that of one row. False: memory ran out. */
+static bool make_fitting(struct source *source, size_t rows, struct report_page *best)
 {
-    struct measure other = {0, page_template_bytes + strlen(source->text)};
-    source->rows = first_try(source->session, rows);
-    while (make(source, page)) {
-        struct measure here = {source->rows, page->bytes};
-        page->of = source->session->operator_count;
-        page->operators = here.rows < page->of ? here.rows : page->of;
-        if (here.bytes < REPORT_HTML_BYTES || here.rows == 1)
+    struct measure fits = {0, page_template_bytes + strlen(source->text)}, large = {0};
+    struct report_page page;
+    size_t longest = longest_list(source->session);
+    source->rows = longest <= rows ? SIZE_MAX : rows; /* everything, if that isn't much: then texts are whole, too */
+    for (int tries = 0; make(source, &page); tries++) {
+        struct measure here = {source->rows, page.bytes};
+        const bool good = here.bytes < REPORT_HTML_BYTES;
+        if (good || here.rows == 1)
+            keep(best, &page, source);
+        else
+            free(page.text);
+        *(good ? &fits : &large) = here;
+        if (good && (!large.rows || here.bytes > BYTES_ENOUGH))
             return true;
-        source->rows = here.rows == SIZE_MAX ? rows : rows_that_fit(other, here);
-        other = here.rows == SIZE_MAX ? other : here;
-        free(page->text);
+        if (tries > TRIES && best->text)
+            return true;
+        if (here.rows == SIZE_MAX) {
+            source->rows = longest > 1 ? longest : 1;
+            large = (struct measure){0};
+        } else if (large.rows - fits.rows > 1) {
+            source->rows = rows_between(fits, large);
+        } else {
+            return true;
+        }
     }
+    free(best->text);
+    *best = (struct report_page){0};
     return false;
 }
 

@@ -33,4 +33,4 @@ with zipfile.ZipFile(next((scratch / "wheels").glob("youplot-*.whl"))) as wheel:
         (scratch / "uplot" / name).write_bytes(content)
 PYTHON
 own_folder "$folder"
-mv "$scratch/uplot" "$folder"
+mv -T "$scratch/uplot" "$folder" # two configurations at once: the second finds the first one's

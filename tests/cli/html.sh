@@ -59,7 +59,9 @@ expect "the first line of a file that a page is appended to" before "$(head -n 1
 tail -n +2 appended | cmp -s first - || fail "a page that is appended"
 "$ROOFTAP" report --html >(cat >piped) s >out && for _ in {1..50}; do cmp -s first piped && break; sleep 0.1; done
 cmp -s first piped || fail "--html of a pipe"
-"$ROOFTAP" report --html /dev/fd/3 s 3>third >out && cmp -s first third || fail "--html of an open file"
+cat first first >third && "$ROOFTAP" report --html /dev/fd/3 s 3<>third >out && cmp -s first third || fail "--html of an open file"
+run 2 report --html /dev/fd/3 no_such_session 3<>third
+cmp -s first third || fail "an open file is emptied though there is no session"
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     memory=$(mktemp -d /dev/shm/rooftap-test.XXXXXX)
     cat first first >"$memory/page.html" # longer than what replaces it
@@ -170,7 +172,7 @@ opens() { # VARIABLE=VALUE... ARGUMENT...: as `rooftap report` there, without wa
     expect "status of '$*' ($(cat err))" 0 $?
 }
 opens DISPLAY=:0 "$ROOFTAP" report --open --html to/it.html s
-grep -q '^to/it.html: .*; xdg-open shows it$' out || fail "does not say who shows it: $(cat out)"
+grep -q "^$here/to/it.html: .*; given to xdg-open\$" out || fail "does not say who shows it: $(cat out)"
 shown_by xdg-open "$here/to/it.html"
 opens WAYLAND_DISPLAY=wayland-0 "$ROOFTAP" report --open s
 shown_by xdg-open "$here/s/report.html"
@@ -181,7 +183,7 @@ shown_by wslview "$here/s/report.html"
 trace=$(find s -maxdepth 1 -type f ! -name '*.html' | head -n 1)
 opens DISPLAY=:0 "$ROOFTAP" report --open --json "$trace"
 shown_by xdg-open "$here/$trace.html"
-grep -q 'xdg-open shows it' err || fail "beside JSON, who shows the page is no line of standard error"
+grep -q 'given to xdg-open' err || fail "beside JSON, who shows the page is no line of standard error"
 python3 -c 'import json, sys; json.load(sys.stdin)' <out || fail "--open --json prints no JSON"
 
 # ---- none ----

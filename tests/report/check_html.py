@@ -136,6 +136,26 @@ def check_text(whole, shown):
     assert lines == expected[:len(lines)] and int(left_out[1]) == len(expected) - len(lines), (left_out, len(expected))
 
 
+def check_as_many_as_fit(driver, make_trace, folder):
+    """More than fits: kernels with long C++ names, each another, and products of as many shapes."""
+    session = folder / "many"
+    session.mkdir()
+    for process in range(12): # make_trace knows few names at once
+        lines = [f"file {process}.trace pid={100 + process} incarnation={1 + process}", 'process command="many"', 'note timing_on "CUPTI 13.0"',
+                 "entry 1 cublasGemmEx", 'device 0 name="NVIDIA GeForce RTX 4090" pci=0x2684 sms=128 uuid=1', 'name g "gemm"']
+        for i in range(100 * process, 100 * process + 100):
+            name = f"_ZN4many{len(str(i)) + 500}n{'x' * 499}{i}E1T"
+            lines += [f'name k{i} "{name}"', f"launch k{i} kernels=1 ns={5000 + i}",
+                      f"signature s{i} m={64 + i} n=1 k=4096 type=bf16", f"call s{i} kernels=1 name=g ns={9000 + i}"]
+        (folder / "many.txt").write_text("\n".join([*lines, "end"]) + "\n")
+        assert run(make_trace, folder / "many.txt", session).returncode == 0
+    assert check(driver, session, 0) and check(driver, session, 100000)
+    page = run(driver, "--html", session).stdout
+    rows = data_of(Page(page.decode()))["cut"]["rows"]
+    assert len(page) > 0.9 * BYTES_MOST, f"{rows} rows are {len(page)} bytes: more would have fit"
+    assert 10 < rows < 256, rows
+
+
 def sessions_of(make_trace, cases, folder):
     for case in sorted(cases.iterdir()):
         if not (case / "trace.txt").exists() or (case / "command").exists():
@@ -158,6 +178,7 @@ def main():
     driver, make_trace, cases = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     pages = 0
     with tempfile.TemporaryDirectory() as folder:
+        check_as_many_as_fit(driver, make_trace, pathlib.Path(folder))
         for session in sessions_of(make_trace, cases, pathlib.Path(folder)):
             for rows in (0, 1, 3):
                 try:
