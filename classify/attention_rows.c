@@ -24,6 +24,7 @@
 struct model_attention {
     bool named;
     int64_t n_q, n_kv, d, d_v; /* n_q, n_kv: of one GPU's part */
+    int64_t latent, latent_v;  /* d and d_v of absorbed MLA; 0: none */
     int64_t parts;             /* GPUs that share the heads */
     double bits, kv_bits;      /* of Q and the output; of K and V in prefill */
     enum gpu_path path;
@@ -44,6 +45,8 @@ static struct model_attention of_config(const struct books *books)
         .n_kv = shard.kv_heads,
         .d = config->head_dim,
         .d_v = config->value_dim,
+        .latent = config->kv_rank ? config->kv_rank + config->rope_dim : 0,
+        .latent_v = config->kv_rank,
         .parts = shard.gpus,
         .bits = config->format->bits,
         .kv_bits = config->kv_rank ? config->format->bits : kv->bits, /* MLA's are unfolded just before */
@@ -105,12 +108,19 @@ static void find_lengths_at_ridge(struct attention_row *row)
     row->ridge_length = known ? attention_ridge_length(row->group, kv, q, q, row->ridge) : NAN;
 }
 
+static bool is_of_model(const struct attention_row *row, const struct model_attention *model)
+{
+    const bool plain = row->d == model->d && row->d_v == model->d_v;
+    const bool absorbed = row->v_in_k && row->d == model->latent && row->d_v == model->latent_v;
+    return model->named && row->n_q == model->n_q && (plain || absorbed);
+}
+
+/* Of the prefill, whose heads are unfolded. */
 static void find_crossover(struct attention_row *row, const struct model_attention *model)
 {
-    const bool fits = model->named && row->n_q == model->n_q && row->d == model->d && row->d_v == model->d_v;
-    row->layer_parameters = fits ? model->layer_parameters : NAN;
-    row->crossover = attention_crossover_length(row->layer_parameters, (double)row->n_q * (double)model->parts,
-                                                (double)row->d, (double)row->d_v);
+    row->layer_parameters = is_of_model(row, model) ? model->layer_parameters : NAN;
+    row->crossover = attention_crossover_length(row->layer_parameters, (double)model->n_q * (double)model->parts,
+                                                (double)model->d, (double)model->d_v);
 }
 
 static struct attention_row row_of_launch(const struct operator_row *op)

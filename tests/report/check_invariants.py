@@ -15,29 +15,13 @@ import subprocess
 import sys
 import tempfile
 
+import cut_facts
+import page_facts
 import random_session
+from holding import COUNT_MOST, EPSILON, Broken, known, near, require, times_of
 
-EPSILON = 1e-9
 LEAST_ADVICE = 0.001
-COUNT_MOST = 2**63 - 1  # integers stand for all that is larger
 NOT_A_FIGURE = re.compile(r"(?<![\w.:])[-+]?(nan|inf)(?![\w.:(<])|(?<![\w.,:e-])-0(?![\w.,])")
-
-
-class Broken(Exception):
-    """A line to print."""
-
-
-def require(holds, *what):
-    if not holds:
-        raise Broken(" ".join(str(word) for word in what))
-
-
-def near(a, b, tolerance=EPSILON):
-    return math.isclose(a, b, rel_tol=tolerance, abs_tol=1e-12)
-
-
-def known(*values):
-    return all(value is not None for value in values)
 
 
 def share(value, what):
@@ -93,11 +77,6 @@ def check_device(device):
 
 
 # ---- operators ----
-
-def times_of(op):
-    """Calls, or executions if more, timed or not."""
-    return max(op["calls"] or 0, op["executions"] or 0, op["executions_all"] or 0)
-
 
 def below_the_least(op):
     """Of dp4a no rate is published: memory-bound even at its least rate, and so of no ridge (JSON.md)."""
@@ -370,6 +349,7 @@ def check_report(report):
     check_phases(report)
     check_advice(report)
     check_verdict(report)
+    page_facts.check(report)
 
 
 # ---- the checks checked ----
@@ -399,6 +379,13 @@ BREAKS = [
     (("phases", "decode", "flops"), 1), (("phases", "decode", "share"), 0.99), (("advice", 0, "saved_share"), 0.0001),
     (("advice", 0, "subjects", 0, "saved_ns"), 0), (("advice", 0, "subjects"), []), (("verdict", "share", "memory"), 1.1),
     (("verdict", "lever"), "nothing"),
+    (("time_by_bound", "memory"), lambda x: x + 1), (("time_by_bound", "unknown"), None), (("devices", 0, "share_base_ns"), 1),
+    (("operators", 0, "roof"), None), (("operators", 0, "roof"), 0), (("operators", 0, "gain_share"), 0.9), (("operators", 0, "gain_share"), None),
+    (("weights", 0, "m_bins", 0, "executions"), lambda x: x + 1), (("weights", 0, "m_bins"), []), (("weights", 0, "m_bins", 0, "time_ns"), 1),
+    (("weights", 0, "m_bins", 0, "m_most"), 10**6), (("step", "m_bins", 0, "executions"), lambda x: x + 1), (("phases", "decode", "m_bins"), []),
+    (("kernels", 0, "shapes"), 99), (("kernels", 0, "time_ns"), 1), (("kernels", 0, "operators"), [0]), (("kernels",), []),
+    (("kernels", 0, "gain_share"), 0.9), (("kernels", 0, "roof_fraction"), None), (("kernels", 0, "mixed"), lambda x: not x),
+    (("kernels", 0, "display_name"), "another"),
 ]
 
 
@@ -433,16 +420,44 @@ def run(command, *arguments):
     return done.stdout.decode()
 
 
+def read_json(text):
+    return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique)
+
+
+def check_cuts(run_report, folder, report):
+    """The first rows alone; all of them but one; all."""
+    for rows in sorted({1, 2, max(1, len(report["operators"]) - 1), len(report["operators"]) + 1}):
+        text = run_report("--json", "--top", str(rows), folder)
+        cut = read_json(text)
+        cut_facts.check(report, cut, rows, len(text.encode()))
+        if rows == 2 and os.path.basename(folder) == "siblings_and_phases":
+            check_cut_checks(report, cut)
+
+
+def check_cut_checks(report, cut):
+    for what, change in cut_facts.broken(cut):
+        changed = copy.deepcopy(cut)
+        change(changed)
+        try:
+            cut_facts.check(report, changed, 2, 0)
+        except Broken:
+            continue
+        raise Broken(f"not seen: {what} of a cut report changed")
+
+
 def check_session(command, folder):
-    out = run(command, *([] if command.endswith("report_driver") else ["report"]), "--json", folder)
+    def run_report(*arguments):
+        return run(command, *([] if command.endswith("report_driver") else ["report"]), *arguments)
+    out = run_report("--json", folder)
     if not out:
         return False
-    report = json.loads(out, parse_constant=refuse_constant, object_pairs_hook=unique)
+    report = read_json(out)
     check_report(report)
     if os.path.basename(folder) == "siblings_and_phases":
         check_checks(report)
+    check_cuts(run_report, folder, report)
     for view in VIEWS:
-        text = run(command, *([] if command.endswith("report_driver") else ["report"]), *view, folder)
+        text = run_report(*view, folder)
         figure = NOT_A_FIGURE.search(text)
         require(not figure, *view, "shows", figure and repr(text[max(0, figure.start() - 60):figure.end() + 20]))
     return True
