@@ -20,10 +20,10 @@ static double end_above(double value)
 
 struct log_axis log_axis_of(double least, double most, double begin, double end)
 {
-    if (most / least < 10) {
+    if (most / least < 100) {
         double middle = sqrt(least * most);
-        least = middle / sqrt(10);
-        most = middle * sqrt(10);
+        least = middle / 10;
+        most = middle * 10;
     }
     return (struct log_axis){.least = end_below(least), .most = end_above(most), .begin = begin, .end = end};
 }

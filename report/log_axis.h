@@ -8,7 +8,7 @@ struct log_axis {
     double begin, end;  /* where these are drawn */
 };
 
-/* The shortest axis that holds LEAST to MOST, which are positive, finite and in order; at least a decade long. */
+/* The shortest axis that holds LEAST to MOST, which are positive, finite and in order; at least two decades long. */
 struct log_axis log_axis_of(double least, double most, double begin, double end);
 
 double log_axis_at(const struct log_axis *axis, double value); /* beyond the ends for values beyond them */

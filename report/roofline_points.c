@@ -172,8 +172,8 @@ static void print_figures(const struct picture *picture, const struct picture_po
     char types[COLUMN_CELL_BYTES], number[FORMAT_BYTES];
     columns_types(point->op, types);
     html_text_print(picture->out, types);
-    fprintf(picture->out, ", %s, %s %% time", bound_name(point->op->roofline.bound),
-            format_share(number, point->share));
+    fprintf(picture->out, ", %s, %s %% %s", bound_name(point->op->roofline.bound), format_share(number, point->share),
+            picture->by_roof ? "time at the roof" : "time");
     if (!isnan(point->op->roofline.roof_fraction))
         fprintf(picture->out, ", %s %% roof", format_share(number, point->op->roofline.roof_fraction));
 }

@@ -300,6 +300,33 @@ def check_picture(parts, session, report):
     return bubbles
 
 
+def check_bounds(parts, driver, make_trace, folder):
+    """More devices than pictures, more operators than bubbles, and a name that would like to be markup."""
+    hostile = r'\"><script>alert(1)</script>&\xe2\x80\xae\xff\x01'
+    lines = ["file 1.trace pid=1", 'process command="a"', 'note timing_on ""', "entry 1 cublasGemmEx", 'name g "g"']
+    lines += [f'device {at} name="Simulated unit" sms=100 simulated=1 uuid={at + 1}' for at in range(5)]
+    lines += [f'device 5 name="{hostile}" sms=100 uuid=6']
+    for at in range(150):
+        lines += [f"signature s{at} m={1000 + at} n=1000 k=1000", f"call s{at} times=1 kernels=1 name=g ns={30000 + 300 * at} grid=10,10,1 device=5"]
+    for at in range(5):
+        lines += [f"signature d{at} m={500 - at} n=1000 k=1000", f"call d{at} times={at + 1} kernels=1 name=g ns=20000 grid=10,10,1 device={at}"]
+    (folder / "bounds.txt").write_text("\n".join(lines + ["end", ""]))
+    session = folder / "BOUNDS"
+    session.mkdir()
+    subprocess.run([str(make_trace), str(folder / "bounds.txt"), str(session)], check=True)
+    report = json.loads(run(driver, "--json", session).stdout)
+    assert len(report["operators"]) == 155 and len({op["device"] for op in report["operators"]}) == 6
+    text = run(parts, "roofline", 100, session).stdout.decode()
+    assert check_picture(parts, session, report) == 25 + 1 + 1 + 1
+    assert "<script" not in text and "\u202e" not in text
+    svg = xml.etree.ElementTree.fromstring(re.findall(r"<svg.*?</svg>", text, re.S)[0])
+    assert svg.find(SVG + "title").text == 'Roofline of GPU 5: "><script>alert(1)</script>&\ufffd\ufffd\ufffd (simulated)', svg.find(SVG + "title").text
+    left = [op for op in report["operators"] if op["device"] == 5][25:]
+    words = f"Not drawn: 125 operators ({100 * sum(op['share'] for op in left):.1f} % of the time) beyond the first"
+    assert any(words == (each.text or "") for each in svg.iter(SVG + "text")), words
+    assert "2 more GPUs were used for less time and have no picture." in text
+
+
 def make_session(make_trace, case, folder):
     session = folder / "SESSION"
     session.mkdir()
@@ -328,6 +355,7 @@ def main():
             except AssertionError:
                 print(f"{description.parent.name}:", file=sys.stderr)
                 raise
+        check_bounds(parts, driver, make_trace, pathlib.Path(scratch))
     print(f"{checked} rows and {bubbles} bubbles are as the text and the JSON have them")
     assert checked > 300 and bubbles > 100
 

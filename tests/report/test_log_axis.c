@@ -33,7 +33,7 @@ static void test_ends(void **state)
     expect_axis(0.6, 51, 0.5, 100, 0, 3);
     expect_axis(2e9, 5e14, 2e9, 5e14, 10, 5);
     expect_axis(1e-30, 1e30, 1e-30, 1e30, -30, 61);
-    expect_axis(7, 7, 2, 50, 1, 1); /* 7 / sqrt(10) = 2.21 to 22.1 */
+    expect_axis(7, 7, 0.5, 100, 0, 3); /* 0.7 to 70 */
 }
 
 static void test_places(void **state)
