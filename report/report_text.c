@@ -166,9 +166,7 @@ static void print_simulated(const struct session *session, const struct view *vi
     if (!session->simulated)
         return;
     FILE *text = wrapped_text_begin(&wrapped, view->width, LABEL_WIDTH, out);
-    fputs(
-        "SIMULATED GPU: kernel times are the simulator's arithmetic, idle time is this host's; no GPU was measured.\n",
-        text);
+    fputs(REPORT_TEXT_SIMULATED "\n", text);
     wrapped_text_end(&wrapped);
 }
 

@@ -9,6 +9,9 @@
 #include "classify/session.h"
 #include "report/view.h"
 
+#define REPORT_TEXT_SIMULATED                                                                                          \
+    "SIMULATED GPU: kernel times are the simulator's arithmetic, idle time is this host's; no GPU was measured."
+
 enum { REPORT_TEXT_WIDTH = 120 }; /* columns, where OUT is no terminal that has its own */
 
 /* Lines are kept to the view's width as far as figures allow. False if OUT could not take it. */

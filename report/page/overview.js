@@ -317,14 +317,6 @@
     ]);
   }
 
-  function show_nothing(root, data) {
-    root.append(element("p", { class: "problem", id: "no-launch" }, "Nothing was recorded: no CUDA launch was seen in " +
-      words.counted(data.processes.length, "process", "processes") + ". " + words.no_launch(data).replace(/^./, function (letter) {
-        return letter.toUpperCase();
-      }) + "."));
-    if (data.devices.length) root.append(element("div", { class: "cards" }, gpu_cards(data)));
-  }
-
   function warn(root, texts, class_name) {
     var warnings = list(texts, class_name);
     if (warnings) root.append(warnings);
@@ -342,8 +334,8 @@
   function start(root, data) {
     if (data.session.no_launch_reason) {
       warn(root, data.problems, "problems");
-      show_nothing(root, data);
-      return;
+      if (data.devices.length) root.append(element("div", { class: "cards gpus" }, gpu_cards(data)));
+      return; /* why nothing was recorded stands above: the report wrote it */
     }
     var losses = loss_notice(data);
     warn(root, data.problems.concat(caveats(data), losses && losses.loud ? [losses.text] : []), "problems");

@@ -23,7 +23,7 @@
   function list_contents() {
     var contents = document.getElementById("contents");
     document.querySelectorAll("main > section").forEach(function (section) {
-      if (section.hidden) return;
+      if (!section.getClientRects().length) return; /* it has nothing to say of this run */
       contents.append(draw.element("a", { href: "#" + section.id }, section.querySelector("h2").textContent));
     });
   }
@@ -36,12 +36,11 @@
 
   function fill_header(data) {
     var verdict = document.getElementById("verdict"), session = data.session;
-    document.getElementById("simulated").hidden = !data.simulated;
     if (!verdict.textContent.trim()) verdict.textContent = data.verdict.sentence;
     draw.clear(document.getElementById("source")).append.apply(document.getElementById("source"), [
       fact("command", session.command, true), fact("on", session.host), fact("at", rooftap.tabular.utc(session.started_realtime_ns))
     ].filter(Boolean));
-    document.title = "rooftap: " + (session.command || session.path || "report");
+    document.title = "rooftap: " + rooftap.names.cut(rooftap.names.visible(session.command || session.path || "report"), 200);
   }
 
   /* ---- keyboard and paper ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What more than one part says in words: classes, paths, where shapes are from, what is lost, why nothing was launched. They
- * are the text report's words (report/coverage_text.c, device_text.c, no_launch_text.c). */
+/* What more than one part says in words: classes, paths, where shapes are from, what is lost. They are the text report's words
+ * (report/coverage_text.c, device_text.c). */
 "use strict";
 var rooftap = window.rooftap || {};
 window.rooftap = rooftap;
@@ -110,42 +110,8 @@ rooftap.words = (function () {
     return format.known(c.kernels) && whole > 0 ? lost / whole : null;
   }
 
-  /* ---- why nothing was launched ---- */
-
-  var NOT_LOADED = "librooftap.so could not be loaded into it (statically linked, setuid, or it clears LD_PRELOAD), or could " +
-    "not write to the session folder (full, a size limit, another user)";
-  var NOT_SEEN = "no CUDA function that rooftap stands in front of, or ended before its first launch";
-  var ON_THE_CPU = "llama.cpp, for one, then computes on the CPU";
-  var OFFLOAD = "all layers may have stayed on the CPU (llama.cpp: -ngl, n_gpu_layers), or it ended before its first launch";
-  var REASONS = {
-    command_not_started: "the command could not be started",
-    going_on: "the recording is still going on, or was cut off before the program used CUDA",
-    blank_trace: "a trace was begun, but nothing of it was written: the program was ended first, or could not write to the " +
-      "session folder (full, a size limit)",
-    signal: "the program was ended by a signal before its first launch",
-    stub_driver: "the toolkit's stub of the driver was loaded, so CUDA could not start; " + ON_THE_CPU +
-      " (`rooftap doctor`, or `--simulate GPU`)",
-    driver_not_started: "the driver was loaded, but CUDA never started: cuInit() failed (no GPU, no access to it, a driver " +
-      "that is too old) or was not called; " + ON_THE_CPU + " (`rooftap doctor` tells what is wrong)",
-    no_driver: "the CUDA runtime was loaded, but no driver (libcuda.so.1), so nothing can have run on a GPU; " + ON_THE_CPU +
-      " (`rooftap doctor`, or `--simulate GPU`)",
-    no_cuda_library: "no process that ended by itself had a CUDA library loaded (libcudart, libcuda): the program does not " +
-      "use CUDA, or could not load it (" + ON_THE_CPU + " without a word), or " + NOT_LOADED,
-    copies_only: "CUDA was started, and copies and memsets were all that ran: " + OFFLOAD,
-    devices_only: "CUDA was started and devices were found, but no kernel was launched: " + OFFLOAD
-  };
-
-  function no_launch(data) {
-    var reason = data.session.no_launch_reason, none = "CUDA could not start in it (no driver or GPU; `--simulate GPU` needs none)";
-    if (Object.prototype.hasOwnProperty.call(REASONS, reason)) return REASONS[reason];
-    if (reason === "no_trace")
-      return "the program does not use CUDA, or " + (data.simulated ? "" : none + ", or ") + NOT_LOADED;
-    return data.simulated ? "the program used " + NOT_SEEN : none.replace("in it", "in the program") + ", or it used " + NOT_SEEN;
-  }
-
   return {
     CLASSES: CLASSES, SHAPES: SHAPES, plural: plural, counted: counted, path: path, losses: losses, lost_share: lost_share,
-    no_launch: no_launch,
     /* "simulated GPU time": a time of a simulated GPU is never shown without the word. */
     of_model: function (what, data) { return (data.simulated ? "simulated " : "") + what; }
   };

@@ -22,7 +22,7 @@ import recording  # noqa: E402
 COMMANDS = ["decode_loop --layers 4 --steps 4 --batch 256", "decode_loop --layers 4 --steps 24 --batch 1",
             "decode_loop --layers 2 --steps 40 --batch 16 --graph"]
 # Where the report writes into a page, and the element that holds it.
-PLACES = {"verdict": "#verdict", "picture": "#picture", "tables": "#tables", "skinny": "#skinny-table", "text": "#text pre",
+PLACES = {"simulated": "#simulated", "nothing": "#nothing", "verdict": "#verdict", "picture": "#picture", "tables": "#tables", "skinny": "#skinny-table", "text": "#text pre",
           "notices": "footer"}
 
 HEAD = """// SPDX-License-Identifier: Apache-2.0
