@@ -5,13 +5,7 @@ var rooftap = window.rooftap || {};
 window.rooftap = rooftap;
 
 rooftap.names = (function () {
-  /* As report/html_text.c: controls, marks that can't be seen or turn the writing direction, halves of a character. */
-  var HIDDEN = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
-    "\\ufeff\\ud800-\\udfff]|\\p{Noncharacter_Code_Point}", "gu");
-
-  function visible(text) {
-    return String(text).replace(HIDDEN, "\ufffd");
-  }
+  var visible = rooftap.draw.visible;
 
   /* At most MOST letters, with an ellipsis where it is cut. */
   function cut(text, most) {

@@ -66,12 +66,14 @@ def write_broken_files(folder, names):
         (pathlib.Path(folder) / (file_name(name) + b".trace").decode("utf-8", "surrogateescape")).write_bytes(b"no trace")
 
 
-def write(folder, names, processes=1):
+def write(folder, names, processes=1, broken=True):
+    """BROKEN: with files that are no traces, too."""
     folder.mkdir(parents=True, exist_ok=True)
     for i in range(processes):
         write_trace(folder, names[i:] + names[:i], 1000 + i)
     write_session_file(folder, names)
-    write_broken_files(folder, names[:12])
+    if broken:
+        write_broken_files(folder, names[:12])
     return folder
 
 
