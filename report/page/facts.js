@@ -274,17 +274,23 @@ rooftap.facts = (function () {
     return has_shape(op) && known(op.ridge) ? "no M makes it compute-bound, or it is not known" : null;
   }
 
+  function flops(value) {
+    var units = ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"], unit = 0;
+    for (; unit + 1 < units.length && value >= 999.95; unit++) value /= 1000;
+    return (unit ? format.intensity(value) : format.count(Math.round(value))) + " " + units[unit];
+  }
+
   function work(op) {
     if (!known(op.flops)) return null;
     var least = known(op.bytes_least) && op.bytes_least !== op.bytes ? format.bytes(op.bytes_least) + " to " : "";
-    return format.intensity(op.flops / 1e9) + " GFLOP, " + least + format.bytes(op.bytes);
+    return flops(op.flops) + ", " + least + format.bytes(op.bytes);
   }
 
   /* "131.2 TFLOP/s: 79.4 % of the specification, 90.5 % of what is achievable" */
   function against(value, figure, unit, roofs) {
     if (!known(value)) return null;
     var parts = roofs.filter(function (roof) { return roof[0] > 0; }).map(function (roof) {
-      return format.share(value / roof[0]) + " % of " + roof[1] + " (" + figure(roof[0]) + ")";
+      return format.gain(value / roof[0]) + " % of " + roof[1] + " (" + figure(roof[0]) + ")";
     });
     return figure(value) + " " + unit + (parts.length ? ": " + parts.join(", ") : "");
   }

@@ -28,7 +28,7 @@ READ = """index => {
 
 def achieved(value, figure, unit, roofs):
     text = f"{figure(value)} {unit}"
-    parts = [f"{oracle.share(value / roof)} % of {name} ({figure(roof)})" for roof, name in roofs if roof]
+    parts = [f"{oracle.gain(value / roof)} % of {name} ({figure(roof)})" for roof, name in roofs if roof]
     return text + (": " + ", ".join(parts) if parts else "")
 
 

@@ -152,11 +152,13 @@ function test_facts_of_an_estimate() {
   for (const part of ["shape: M 1  N 4096  K 512: 1 activation row, 4096 output features, 512 input features; 2 matrices",
     "Time (simulated)", "time: 2.000 ms, 25.0 % of GPU time", "95 % confidence: 1.500 ms to 2.500 ms",
     "class: memory-bound: 1.0 FLOP/B is below the ridge of 163.9", "work: 4.0 GFLOP, 1.0 GB to 4.0 GB",
-    "achieved: 2.0 TFLOP/s: 2.0 % of the specification (100.0), 2.5 % of what is achievable (80.0)",
+    "achieved: 2.0 TFLOP/s: 2.00 % of the specification (100.0), 2.50 % of what is achievable (80.0)",
     "achieved bandwidth: 500 GB/s: 50.0 % of the specification (1000)", "gain: at most 1.000 ms, 12.5 % of busy time, at the roof",
     "above_roof: faster than the roof: fits in L2 (72.0 MiB)", "phases: 7 in decode", "fuse_siblings: Fuse.; M 1; at most 1.000 us",
     "row 10, not in this file"])
     assert(text.includes(part), part + "\nis not in\n" + text);
+  const tiny = words_of(facts.of(0, Object.assign({}, data, { operators: [Object.assign({}, op, { flops: 20, bytes_least: null })] })));
+  assert(tiny.includes("work: 20 FLOP, 4.0 GB"), tiny);
   assert(!text.includes("(-)") && !text.includes("- %"), text);
   assert.strictEqual(facts.label(op), "gemm M 1  N 4096  K 512");
 }
