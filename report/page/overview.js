@@ -275,7 +275,7 @@
         meaning: column[1] };
     })).concat([{ name: "busy time", meaning: "what is not idle" },
       { name: "span", meaning: "from the first start to the last end, while it was timed" }]);
-    return element("div", { class: "scroll" }, element("table", { class: "wide activity" }, [
+    return element("div", { class: "scroll" }, element("table", { class: "wide activity", "aria-label": "Busy and idle" }, [
       tabular.head(head),
       element("tbody", {}, indexes.map(function (index) { return activity_row(data, index, columns); }))
     ]));

@@ -51,10 +51,18 @@
     ] };
   }
 
+  /* The group's title is what a table without a caption is called. */
+  function name_tables(details, title) {
+    details.querySelectorAll("table").forEach(function (table) {
+      if (!table.caption) table.setAttribute("aria-label", title);
+    });
+    return details;
+  }
+
   function draw_group(group) {
-    return element("details", { open: group.open }, [
+    return name_tables(element("details", { open: group.open }, [
       element("summary", {}, [group.title, group.note ? element("span", { class: "note" }, group.note) : null])
-    ].concat(group.body));
+    ].concat(group.body)), group.title);
   }
 
   function start(root, data) {
