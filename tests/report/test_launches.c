@@ -406,12 +406,52 @@ static void test_json_unread(void **state)
     json_decref(root);
 }
 
+/* The same as a geometry: causal prefill of L by L^2/2 pairs is 8 (128 + 128) L^2 FLOPs, K and V are 1024 bytes a token and Q
+ * and O 8192, so a ridge of 100 is at 100 * 1024 / 2048 = 50 keys by K and V alone, and 100 * 9216 / 2048 = 450 by all. */
+static void test_json_geometry(void **state)
+{
+    (void)state;
+    json_t *root = report_of(), *list = json_object_get(root, "attention"), *row = json_array_get(list, 0);
+    json_t *lengths = json_object_get(row, "lengths"), *length = json_array_get(lengths, 0);
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(word(row, "source"), "launches");
+    assert_true(number(row, "group") == 4 && number(row, "q_bits") == 32 && number(row, "v_bits") == 16);
+    assert_true(number(row, "l_ridge_kv") == 50 && number(row, "l_ridge") == 450);
+    assert_true(json_is_null(json_object_get(row, "l_star")));
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(row, "operators"), 0)), ATTENTION);
+    assert_true(number(row, "executions") == 20 && number(row, "time_ns") == 200000);
+    assert_int_equal(json_array_size(lengths), 1);
+    assert_true(number(length, "keys") == 512 && number(length, "sequences") == 4);
+    assert_true(number(length, "executions") == 20 && number(length, "time_ns") == 200000);
+    assert_string_equal(word(length, "phase"), "unknown");
+    assert_true(number(length, "intensity_kv") == 4);
+    json_decref(root);
+}
+
+/* Trees of one report are those that are made alone, in whatever order. */
+static void test_trees(void **state)
+{
+    static const size_t tried[] = {4, 1, 6, SIZE_MAX, 2, 2, 100};
+    (void)state;
+    fill_session();
+    struct report_json *report = report_json_open(&session, NULL, NULL);
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+        json_t *tree = report_json_tree(report, tried[i]), *alone = report_json_root(&session, NULL, NULL, tried[i]);
+        assert_true(json_equal(tree, alone));
+        assert_int_equal(json_array_size(json_object_get(tree, "operators")), tried[i] < ROWS ? tried[i] : ROWS);
+        assert_true(json_is_null(json_object_get(tree, "cut")) == (tried[i] >= ROWS));
+        json_decref(tree);
+        json_decref(alone);
+    }
+    report_json_close(report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),        cmocka_unit_test(test_coverage),    cmocka_unit_test(test_silence),
-        cmocka_unit_test(test_by_kernel),   cmocka_unit_test(test_json_matmul), cmocka_unit_test(test_json_attention),
-        cmocka_unit_test(test_json_unread),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_coverage),      cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_by_kernel), cmocka_unit_test(test_json_matmul),   cmocka_unit_test(test_json_attention),
+        cmocka_unit_test(test_trees),     cmocka_unit_test(test_json_geometry), cmocka_unit_test(test_json_unread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
