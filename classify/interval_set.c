@@ -55,12 +55,22 @@ static int compare_starts(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
+/* As one stream's kernels come, mostly. */
+static bool is_ascending(const struct interval_set *set)
+{
+    for (size_t i = 1; i < set->count; i++)
+        if (set->buffer[i].start < set->buffer[i - 1].start)
+            return false;
+    return true;
+}
+
 /* Sorts what the buffer holds and joins what touches. */
 static void tidy(struct interval_set *set)
 {
     if (!set->count)
         return;
-    qsort(set->buffer, set->count, sizeof *set->buffer, compare_starts);
+    if (!is_ascending(set))
+        qsort(set->buffer, set->count, sizeof *set->buffer, compare_starts);
     size_t last = 0;
     for (size_t i = 1; i < set->count; i++) {
         if (set->buffer[i].start <= set->buffer[last].end) {
