@@ -480,6 +480,19 @@ struct session *session_open(const char *path, struct session_error *error)
     return session_open_with(path, NULL, error);
 }
 
+uint64_t session_start_realtime_ns(const struct session *session)
+{
+    uint64_t first = 0;
+    if (session->info.started_realtime_ns > 0)
+        return (uint64_t)session->info.started_realtime_ns;
+    for (size_t i = 0; i < session->process_count; i++) {
+        const uint64_t start = session->processes[i].start_realtime_ns;
+        if (start && (!first || start < first))
+            first = start;
+    }
+    return first;
+}
+
 bool session_is_empty(const struct session *session)
 {
     for (size_t i = 0; i < session->process_count; i++)

@@ -285,6 +285,8 @@ uint64_t operator_row_covered(const struct operator_row *op);
 /* All there were of a row, timed or not, replays of graphs counted. */
 uint64_t operator_row_executions(const struct operator_row *op);
 bool session_is_empty(const struct session *session); /* no process used the GPU */
+/* What times of day are told from: when the launcher started the command, else when the first process was seen; 0: not known. */
+uint64_t session_start_realtime_ns(const struct session *session);
 /* A call, launch or kernel is in its trace, or its threads counted one. */
 bool session_process_used_gpu(const struct session_process *process);
 /* What rooftap itself took of the process's own threads, measured calls and callbacks standing for all, and of its wall time;

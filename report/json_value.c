@@ -43,6 +43,17 @@ json_t *json_value_size(int64_t value)
     return value < 0 ? json_null() : json_integer(value);
 }
 
+json_t *json_value_at(uint64_t realtime_ns, uint64_t since_ns)
+{
+    if (!realtime_ns || !since_ns)
+        return json_null();
+    const bool before = realtime_ns < since_ns;
+    json_t *value = json_value_count(before ? since_ns - realtime_ns : realtime_ns - since_ns);
+    if (before)
+        json_integer_set(value, -json_integer_value(value));
+    return value;
+}
+
 void json_value_set(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value);

@@ -46,7 +46,7 @@ static json_t *in_flight_array(struct json_cut *cut, const struct session_proces
     return array;
 }
 
-static json_t *notes_array(struct json_cut *cut, const struct session_process *process)
+static json_t *notes_array(struct json_cut *cut, const struct session_process *process, uint64_t since_ns)
 {
     json_t *array = json_array();
     const size_t items = json_cut_items(cut, array, process->note_count);
@@ -57,6 +57,7 @@ static json_t *notes_array(struct json_cut *cut, const struct session_process *p
         json_value_set(object, "value", json_integer(note->value));
         json_value_set(object, "text", json_value_text(note->text));
         json_value_set(object, "realtime_ns", note->realtime_ns ? json_value_size(note->realtime_ns) : json_null());
+        json_value_set(object, "at_ns", json_value_at(note->realtime_ns, since_ns));
         json_array_append_new(array, object);
     }
     return array;
@@ -86,7 +87,7 @@ static json_t *clocks_or_null(const struct clock_relation *clock)
     return object;
 }
 
-static json_t *process_object(struct json_cut *cut, const struct session_process *process)
+static json_t *process_object(struct json_cut *cut, const struct session_process *process, uint64_t since_ns)
 {
     json_t *object = json_object();
     json_value_set(object, "pid", json_value_size(process->pid));
@@ -98,6 +99,7 @@ static json_t *process_object(struct json_cut *cut, const struct session_process
     json_value_set(object, "timing_detail", json_value_text(process->timing_text));
     json_value_set(object, "timing_cut", json_boolean(process->timing_cut));
     json_value_set(object, "clocks", clocks_or_null(&process->clock));
+    json_value_set(object, "started_at_ns", json_value_at(process->start_realtime_ns, since_ns));
     json_value_set(object, "end", json_value_text(process->end));
     json_value_set(object, "trace", json_value_text(process->file));
     json_value_set(object, "trace_cut", json_boolean(process->stats.cut_short));
@@ -119,17 +121,18 @@ static json_t *process_object(struct json_cut *cut, const struct session_process
     json_value_set(object, "shapeless_gemms", json_value_count_if(process->timed, process->shapeless_gemms));
     json_value_set(object, "shapeless_gemm_time_ns",
                    json_value_count_if(process->timed, process->shapeless_gemm_time_ns));
-    timing_json_set_process(object, cut, process);
+    timing_json_set_process(object, cut, process, since_ns);
     json_value_set(object, "in_flight", in_flight_array(cut, process));
-    json_value_set(object, "notes", notes_array(cut, process));
+    json_value_set(object, "notes", notes_array(cut, process, since_ns));
     return object;
 }
 
 json_t *process_json(struct json_cut *cut, const struct session *session)
 {
+    const uint64_t since_ns = session_start_realtime_ns(session);
     json_t *array = json_array();
     const size_t items = json_cut_items(cut, array, session->process_count);
     for (size_t i = 0; i < items; i++)
-        json_array_append_new(array, process_object(cut, &session->processes[i]));
+        json_array_append_new(array, process_object(cut, &session->processes[i], since_ns));
     return array;
 }

@@ -44,6 +44,7 @@ static json_t *in_memory_object(const struct session_in_memory *in_memory)
 static json_t *session_object(const struct session *session)
 {
     const struct session_info *info = &session->info;
+    const uint64_t since_ns = session_start_realtime_ns(session);
     json_t *object = json_object();
     json_value_set(object, "path", json_value_text(session->path));
     json_value_set(object, "rooftap_version", json_value_text(info->rooftap_version));
@@ -54,6 +55,9 @@ static json_t *session_object(const struct session *session)
     json_value_set(object, "simulate", json_value_text(info->simulate));
     json_value_set(object, "started_realtime_ns", json_value_size(info->started_realtime_ns));
     json_value_set(object, "ended_realtime_ns", json_value_size(info->ended_realtime_ns));
+    json_value_set(object, "since_realtime_ns", since_ns ? json_value_count(since_ns) : json_null());
+    json_value_set(object, "ended_at_ns",
+                   json_value_at(info->ended_realtime_ns > 0 ? (uint64_t)info->ended_realtime_ns : 0, since_ns));
     json_value_set(object, "clocks_problem", json_value_text(info->clocks_problem));
     json_value_set(object, "no_launch_reason", json_value_text(no_launch_name(no_launch_of(session))));
     json_value_set(object, "in_memory", in_memory_object(&session->in_memory));

@@ -13,11 +13,12 @@ static json_t *time_or_null(uint64_t realtime_ns)
 
 /* ---- modes and windows ---- */
 
-static json_t *change_object(const struct timing_change *change)
+static json_t *change_object(const struct timing_change *change, uint64_t since_ns)
 {
     json_t *object = json_object();
     const bool sampled = change->mode == TRACE_TIMING_SAMPLED;
     json_value_set(object, "realtime_ns", time_or_null(change->realtime_ns));
+    json_value_set(object, "at_ns", json_value_at(change->realtime_ns, since_ns));
     json_value_set(object, "asked", json_value_text(timing_mode_name(change->asked)));
     json_value_set(object, "mode", json_value_text(timing_mode_name(change->mode)));
     json_value_set(object, "rule", json_value_text(change->text));
@@ -44,7 +45,7 @@ static json_t *reasons_object(const struct trace_sum_windows *sum)
     return object;
 }
 
-static json_t *windows_object(const struct timing_windows *windows)
+static json_t *windows_object(const struct timing_windows *windows, uint64_t since_ns)
 {
     json_t *object = json_object();
     json_value_set(object, "count", json_value_count(timing_windows_count(windows)));
@@ -52,11 +53,13 @@ static json_t *windows_object(const struct timing_windows *windows)
     json_value_set(object, "reasons", reasons_object(&windows->closed));
     json_value_set(object, "first_open_realtime_ns", time_or_null(windows->closed.first_open_ns));
     json_value_set(object, "last_close_realtime_ns", time_or_null(windows->closed.last_close_ns));
+    json_value_set(object, "first_open_at_ns", json_value_at(windows->closed.first_open_ns, since_ns));
+    json_value_set(object, "last_close_at_ns", json_value_at(windows->closed.last_close_ns, since_ns));
     json_value_set(object, "last_close_reason", json_value_text(timing_window_why_name(windows->closed.last_why)));
     return object;
 }
 
-static json_t *marks_array(struct json_cut *cut, const struct timing_windows *windows)
+static json_t *marks_array(struct json_cut *cut, const struct timing_windows *windows, uint64_t since_ns)
 {
     json_t *marks = json_array();
     const size_t items = json_cut_items(cut, marks, windows->mark_count);
@@ -65,13 +68,14 @@ static json_t *marks_array(struct json_cut *cut, const struct timing_windows *wi
         json_t *object = json_object();
         json_value_set(object, "name", json_value_text(mark->text));
         json_value_set(object, "realtime_ns", time_or_null(mark->realtime_ns));
+        json_value_set(object, "at_ns", json_value_at(mark->realtime_ns, since_ns));
         json_value_set(object, "window", json_value_count_if(mark->window, mark->window));
         json_array_append_new(marks, object);
     }
     return marks;
 }
 
-static json_t *modes_object(struct json_cut *cut, const struct timing_windows *windows)
+static json_t *modes_object(struct json_cut *cut, const struct timing_windows *windows, uint64_t since_ns)
 {
     if (!windows->change_count && !timing_windows_count(windows) && !windows->mark_count)
         return json_null();
@@ -79,14 +83,14 @@ static json_t *modes_object(struct json_cut *cut, const struct timing_windows *w
     json_t *object = json_object(), *changes = json_array();
     const size_t items = json_cut_items(cut, changes, windows->change_count);
     for (size_t i = 0; i < items; i++)
-        json_array_append_new(changes, change_object(&windows->changes[i]));
+        json_array_append_new(changes, change_object(&windows->changes[i], since_ns));
     json_value_set(object, "asked", json_value_text(last ? timing_mode_name(last->asked) : NULL));
     json_value_set(object, "mode", json_value_text(last ? timing_mode_name(last->mode) : NULL));
     json_value_set(object, "rule", json_value_text(last ? last->text : NULL));
     json_value_set(object, "changes", changes);
     json_value_set(object, "changes_beyond", json_value_count(windows->closed.changes_beyond));
-    json_value_set(object, "windows", windows_object(windows));
-    json_value_set(object, "marks", marks_array(cut, windows));
+    json_value_set(object, "windows", windows_object(windows, since_ns));
+    json_value_set(object, "marks", marks_array(cut, windows, since_ns));
     json_value_set(object, "marks_beyond", json_value_count(windows->closed.marks_beyond));
     return object;
 }
@@ -164,9 +168,10 @@ static json_t *lengths_array(struct json_cut *cut, const struct live_lengths *le
     return array;
 }
 
-void timing_json_set_process(json_t *object, struct json_cut *cut, const struct session_process *process)
+void timing_json_set_process(json_t *object, struct json_cut *cut, const struct session_process *process,
+                             uint64_t since_ns)
 {
-    json_value_set(object, "timing_modes", modes_object(cut, &process->windows));
+    json_value_set(object, "timing_modes", modes_object(cut, &process->windows, since_ns));
     json_value_set(object, "overhead", overhead_object(process));
     json_value_set(object, "graph_replays", replays_object(&process->replays));
     json_value_set(object, "lengths", lengths_array(cut, &process->lengths));

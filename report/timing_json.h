@@ -8,7 +8,9 @@
 #include "classify/session.h"
 #include "report/json_cut.h"
 
-void timing_json_set_process(json_t *object, struct json_cut *cut, const struct session_process *process);
+/* SINCE_NS: session_start_realtime_ns(). */
+void timing_json_set_process(json_t *object, struct json_cut *cut, const struct session_process *process,
+                             uint64_t since_ns);
 void timing_json_set_operator(json_t *object, const struct operator_row *op);
 void timing_json_set_coverage(json_t *object, const struct session_coverage *coverage);
 json_t *timing_json(const struct session *session); /* of all processes together */

@@ -210,6 +210,34 @@ def check_attention(report):
             check_length(report, row, length)
 
 
+# ---- times ----
+
+def check_time(of, since, realtime_key, at_key):
+    realtime = of[realtime_key]
+    require(of[at_key] == (realtime - since if known(realtime, since) else None), at_key, of[at_key], "of", realtime, "since", since)
+
+
+def check_times(report):
+    """What a double can't tell apart is told from the start."""
+    session = report["session"]
+    since = session["since_realtime_ns"]
+    if session["started_realtime_ns"]:
+        require(since == session["started_realtime_ns"], "since", since)
+    if session["ended_realtime_ns"]:
+        check_time(session, since, "ended_realtime_ns", "ended_at_ns")
+    for process in report["processes"]:
+        for note in process["notes"]:
+            check_time(note, since, "realtime_ns", "at_ns")
+        modes = process["timing_modes"]
+        for one in modes["changes"] + modes["marks"] if modes else []:
+            check_time(one, since, "realtime_ns", "at_ns")
+        if modes:
+            check_time(modes["windows"], since, "first_open_realtime_ns", "first_open_at_ns")
+            check_time(modes["windows"], since, "last_close_realtime_ns", "last_close_at_ns")
+    starts = [process["started_at_ns"] for process in report["processes"] if process["started_at_ns"] is not None]
+    require(session["started_realtime_ns"] or not starts or min(starts) == 0, "the first process started at", starts)
+
+
 def check(report):
     check_time_by_bound(report)
     check_roofs(report)
@@ -217,3 +245,4 @@ def check(report):
     check_weight_bins(report)
     check_kernels(report)
     check_attention(report)
+    check_times(report)
