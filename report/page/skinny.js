@@ -234,6 +234,19 @@
       " not in this page; those of them that are skinny stand in the table only.") : null;
   }
 
+  function rows_below(root) {
+    return Array.from(root.closest("section").querySelectorAll("table.rows tbody tr[data-index]"));
+  }
+
+  function mark_row(root, place) {
+    rows_below(root).forEach(function (row) {
+      var shown = Number(row.dataset.index) === place;
+      row.classList.toggle("selected", shown);
+      if (shown) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
+    });
+  }
+
   function start(root, data) {
     var places = listed(data);
     if (!places.length) {
@@ -244,10 +257,21 @@
     function show(place) {
       select.value = String(place);
       draw.clear(shown).append(panel(data.weights[place], data));
+      mark_row(root, place);
+    }
+    /* A row of the table shows its weight, and selects what selecting it in the panel would. */
+    function choose(place) {
+      var operator = longest(data.weights[place], data);
+      show(place);
+      if (operator !== null) state.select(operator, FROM);
     }
     root.append(element("div", { class: "toolbar" }, element("label", { class: "choice" }, ["Weight ", select])), shown);
     [cut_words(data)].forEach(function (note) { if (note) root.append(note); });
     show(places[0]);
+    rows_below(root).forEach(function (row) {
+      var place = Number(row.dataset.index);
+      if (data.weights[place]) row.addEventListener("click", function () { choose(place); });
+    });
     state.on("select", function (index, from) {
       var place = from === FROM || index === null ? undefined : places.find(function (each) { return data.weights[each].operators.indexOf(index) >= 0; });
       if (place !== undefined) show(place);

@@ -109,6 +109,11 @@ class Skinny(harness.Case):
             other = skinny(report)[0]
             page.evaluate("index => rooftap.state.select(index, 'test')", report["weights"][other]["operators"][0])
             self.assertEqual(page.input_value("#skinny select"), str(other))
+            page.click(f"#skinny-table tbody tr[data-index='{place}']")
+            self.assertEqual(page.input_value("#skinny select"), str(place))
+            self.assertEqual(page.evaluate("() => rooftap.state.selected()"), report["weights"][place]["operators"][0])
+            marked = page.eval_on_selector_all("#skinny-table tr[aria-current]", "rows => rows.map(row => row.dataset.index)")
+            self.assertEqual(marked, [str(place)])
 
 
 class Attention(harness.Case):
