@@ -124,8 +124,8 @@
     var parts = [element("h3", {}, gpus.places(group.devices) + ": " + format.text(device.name)),
       element("p", { class: "muted" }, facts_of(device) || "The trace does not describe it.")];
     if (!device.spec)
-      parts.push(element("p", { class: "problem" }, "No row in the GPU table: no roof, ridge or class. Its figures can be given by --peak " +
-        group.devices[0] + ":bf16=TFLOP/s,bw=GB/s."));
+      parts.push(element("p", { class: "problem" }, ["No row in the GPU table: no roof, ridge or class. Its figures can be given by ",
+        element("code", {}, "--peak " + group.devices[0] + ":bf16=TFLOP/s,bw=GB/s"), "."]));
     else if (roofs.length) parts.push(tabular.table("Roofs used in this run, TFLOP/s", ROOF_COLUMNS, roofs.map(roof_cells)));
     else parts.push(element("p", { class: "note" }, "No operator of known shape ran on it, so none of its roofs was used."));
     (device.identity && device.identity.checks && !device.simulated ? device.identity.checks : []).forEach(function (check) {

@@ -59,11 +59,12 @@
     });
   }
 
-  /* On paper nothing can be opened, so groups are; the text report would say all of it once more. */
+  /* On paper nothing can be opened, so what the figures rest on is; lists that were folded for their length stay so, and the
+   * text report would say all of it once more. */
   function open_for_print() {
     var opened = [];
     window.addEventListener("beforeprint", function () {
-      document.querySelectorAll("main section details:not([open])").forEach(function (details) {
+      document.querySelectorAll("#overview details:not([open]), #provenance details:not([open])").forEach(function (details) {
         details.open = true;
         opened.push(details);
       });

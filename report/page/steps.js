@@ -130,7 +130,7 @@
       tabular.head([{ name: "M", meaning: "rows of the activation, in powers of two" },
         { name: element("span", { class: "visually-hidden" }, "bar") }].concat(phases.map(function (phase) {
           return { name: [swatch(phase), " " + phase.name], meaning: phase.meaning };
-        })).concat([{ name: "% of " + unit }])),
+        })).concat([{ name: "%", meaning: "of all " + unit }])),
       element("tbody", {}, bins.map(function (bin) { return bin_row(bin, phases, what, most, total); })));
   }
 
