@@ -11,7 +11,7 @@ import reading
 import sessions
 
 WIDTHS = (360, 1280, 1920)
-NAMES = ["decode_loop", "batched", "pytorch", "llama", "sums", "untimed", "devices", "empty", "poor", "unknown_gpu", "hostile", "large"]
+NAMES = ["decode_loop", "pytorch", "llama", "devices", "empty", "poor", "unknown_gpu", "hostile", "large"]
 if harness.LONG:
     NAMES = list(sessions.MAKERS)
 
