@@ -102,10 +102,12 @@
       panel.classList.toggle("empty", index === null);
       content.replaceChildren.apply(content, index === null ? hint()
         : data.operators[index] ? operator(index, data) : beyond(index, data));
-      content.scrollTop = 0;
     }
     root.closest("section").append(panel);
-    rooftap.state.on("select", show);
+    rooftap.state.on("select", function (index) {
+      show(index);
+      content.scrollTop = 0; /* not at the start: it would lay out the page before it is whole */
+    });
     show(rooftap.state.selected());
   }
 

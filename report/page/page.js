@@ -23,7 +23,8 @@
   function list_contents() {
     var contents = document.getElementById("contents");
     document.querySelectorAll("main > section").forEach(function (section) {
-      if (!section.getClientRects().length) return; /* it has nothing to say of this run */
+      /* It has nothing to say of this run. (Asking where it stands would lay out the whole page, again for each link.) */
+      if (getComputedStyle(section).display === "none") return;
       contents.append(draw.element("a", { href: "#" + section.id }, section.querySelector("h2").textContent));
     });
   }
@@ -47,8 +48,10 @@
 
   /* What scrolls sideways can be reached by the keyboard and has a name. */
   function mark_scrolling() {
-    document.querySelectorAll(".scroll, .by, #skinny-table, #text pre").forEach(function (node) {
-      var over = node.scrollWidth > node.clientWidth + 1;
+    var nodes = Array.from(document.querySelectorAll(".scroll, .by, #skinny-table, #text pre"));
+    var wide = nodes.map(function (node) { return node.scrollWidth > node.clientWidth + 1; }); /* all first: one layout */
+    nodes.forEach(function (node, place) {
+      var over = wide[place];
       var title = node.querySelector("caption") || (node.closest("section, details") || document.body).querySelector("h2, summary");
       if (!over && node.dataset.scrolls) ["tabindex", "role", "aria-label", "data-scrolls"].forEach(function (name) { node.removeAttribute(name); });
       if (!over || node.hasAttribute("tabindex")) return;
