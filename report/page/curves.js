@@ -114,7 +114,7 @@ rooftap.curves = (function () {
     }
     build();
     new ResizeObserver(function () { if (!plot || Math.floor(stage.clientWidth) !== plot.width) build(); }).observe(stage);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
+    ["(prefers-color-scheme: dark)", "print"].forEach(function (media) { matchMedia(media).addEventListener("change", build); }); /* paper is light */
     return stage;
   }
 

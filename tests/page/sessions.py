@@ -17,6 +17,8 @@ TESTS = HERE.parent
 sys.path.insert(0, str(TESTS / "e2e"))
 import recording  # noqa: E402
 
+if not os.environ.get("E2E_BUILD"):
+    sys.exit("E2E_BUILD has to name a build folder with rooftap and its simulated GPU")
 BUILD = recording.BUILD
 ROOFTAP = recording.ROOFTAP
 MADE = BUILD / "tests" / "page"

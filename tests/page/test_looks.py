@@ -96,6 +96,17 @@ def words(text):
 
 
 class Paper(harness.Case):
+    def assert_light(self, path):
+        """Nothing of the dark scheme is on paper: no picture with a dark ground."""
+        maps = subprocess.run(["pdftoppm", "-r", "20", "-gray", path], capture_output=True, check=True).stdout
+        while maps:
+            width, height, rest = re.match(rb"P5\s+(\d+)\s+(\d+)\s+255\s", maps).groups() + (maps,)
+            begin = re.match(rb"P5\s+\d+\s+\d+\s+255\s", rest).end()
+            area = int(width) * int(height)
+            dark = sum(byte < 64 for byte in rest[begin:begin + area])
+            self.assertLess(dark / area, 0.1, f"{path}: dark areas")
+            maps = rest[begin + area:]
+
     def test_pdf(self):
         if not shutil.which("pdftotext"):
             self.skipTest("no pdftotext; install poppler-utils")
@@ -110,6 +121,7 @@ class Paper(harness.Case):
                 pages = int(re.search(r"Pages:\s+(\d+)", facts)[1])
                 print(f"{name}: {pages} pages")
                 self.assertTrue(0 < pages <= (4 if name == "empty" else 40 if name != "large" else 120), f"{pages} pages")
+                self.assert_light(path)
                 for word in words(report["verdict"]["sentence"]).split(" ")[:8]:
                     self.assertIn(word, text)
                 for cell, _ in oracle.operators(report)[0].values() if report["operators"] else []:
