@@ -13,6 +13,8 @@
 
 #include "classify/books.h"
 #include "classify/session.h"
+#include "report/page_template.h"
+#include "report/report_html.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 #include "tests/report/session_parts.h"
@@ -191,6 +193,36 @@ static void print_json(const struct session *session, const struct books *books)
     free(text);
 }
 
+static size_t count_of(const char *page, size_t bytes, const char *word)
+{
+    size_t count = 0;
+    const char *end = page + bytes;
+    for (const char *at = page; (at = memmem(at, (size_t)(end - at), word, strlen(word))); at++)
+        count++;
+    return count;
+}
+
+/* Whatever its names are, the page has the scripts of the template, and the data, and nothing that would hide a part of it. */
+static void print_page(const struct session *session, const struct books *books, size_t choice)
+{
+    static const char *const words[] = {"<script", "</script", "<style", "</style", "<!--", "<img", "<iframe"};
+    const char *template = (const char *)page_template;
+    const size_t places = count_of(template, page_template_bytes, "<!-- @");
+    struct report_page page;
+    require(report_html(session, books, NULL, 1 + choice % 40, &page));
+    require(page.bytes < REPORT_HTML_BYTES);
+    json_t *as_utf8 = json_stringn(page.text, page.bytes);
+    require(as_utf8 != NULL);
+    json_decref(as_utf8);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t expected = count_of(template, page_template_bytes, words[i]);
+        expected += i < 2 ? 1 : 0;       /* the data */
+        expected -= i == 4 ? places : 0; /* which were filled */
+        require(count_of(page.text, page.bytes, words[i]) == expected);
+    }
+    free(page.text);
+}
+
 /* Every view once, each in another of the widths, lengths and orders; CHOICE differs from input to input. */
 static void print_views(const struct session *session, const struct books *books, size_t choice)
 {
@@ -262,6 +294,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     books_close_with(books, session);
     print_json(session, books);
     print_views(session, books, size);
+    if (size % 4 == 0) /* it takes longer than all else */
+        print_page(session, books, size);
     books_free(books);
     session_close(session);
     return 0;
