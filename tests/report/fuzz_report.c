@@ -22,6 +22,7 @@
 #include "trace/record_types.h"
 
 enum { BLOCKS_MOST = 8, IDS_MOST = 256 };
+enum { SMALL = 200000 }; /* bytes of JSON of one row */
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -181,16 +182,30 @@ static void end_text(FILE *out, bool colours)
     free(text);
 }
 
-static void print_json(const struct session *session, const struct books *books)
+static void print_tree(struct report_json *report, size_t rows)
 {
     FILE *out = begin();
     json_error_t error;
-    require(report_json(session, books, NULL, out));
+    json_t *tree = report_json_tree(report, rows);
+    require(report_json_write(tree, out));
+    json_decref(tree);
     require(fclose(out) == 0);
+    require(rows != 1 || text_bytes < SMALL);
     json_t *root = json_loadb(text, text_bytes, JSON_REJECT_DUPLICATES, &error);
     require(root != NULL);
+    require(rows != SIZE_MAX || json_is_null(json_object_get(root, "cut")));
     json_decref(root);
     free(text);
+}
+
+/* All of it, and less and less, as a page tries it. */
+static void print_json(const struct session *session, const struct books *books, size_t choice)
+{
+    struct report_json *report = report_json_open(session, books, NULL);
+    print_tree(report, SIZE_MAX);
+    print_tree(report, 2 + choice % 7);
+    print_tree(report, 1);
+    report_json_close(report);
 }
 
 static size_t count_of(const char *page, size_t bytes, const char *word)
@@ -292,7 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct books *books = books_open(config_path, &options, &error);
     require(books != NULL);
     books_close_with(books, session);
-    print_json(session, books);
+    print_json(session, books, size);
     print_views(session, books, size);
     if (size % 4 == 0) /* it takes longer than all else */
         print_page(session, books, size);
