@@ -48,7 +48,7 @@
 
   /* What scrolls sideways can be reached by the keyboard and has a name. */
   function mark_scrolling() {
-    var nodes = Array.from(document.querySelectorAll(".scroll, .by, #skinny-table, #text pre"));
+    var nodes = Array.from(document.querySelectorAll(".scroll, .by, .rows-box, #skinny-table, #picture, #text pre"));
     var wide = nodes.map(function (node) { return node.scrollWidth > node.clientWidth + 1; }); /* all first: one layout */
     nodes.forEach(function (node, place) {
       var over = wide[place];
