@@ -106,6 +106,10 @@
         marks.selection(f.context, colours, point, f.x(point.x), f.y(point.y), places[order].radius * f.ratio, f.ratio);
       });
     });
+    f.points = shown.map(function (point, order) {
+      var x = f.x(point.x), y = f.y(point.y), r = places[order].radius * f.ratio;
+      return { left: x - r, right: x + r, top: y - r, bottom: y + r };
+    });
     marks.labels(f, visible_lines());
   }
 

@@ -115,7 +115,7 @@ rooftap.plot_marks = (function () {
 
   /* ---- roofs ---- */
 
-  /* FRAME: {context, colours, ratio, area {left, top, right, bottom}, x(value), y(value), range {x, y}}. */
+  /* FRAME: {context, colours, ratio, area {left, top, right, bottom}, x(value), y(value), range {x, y}, points: boxes of the marks}. */
   function ends(frame, line) {
     var from = Math.max(line.from, frame.range.x[0]), to = Math.min(line.to, frame.range.x[1]);
     if (!(from < to)) return null;
@@ -164,7 +164,7 @@ rooftap.plot_marks = (function () {
     var texts = [line_text(line)];
     if (line.standard !== "specification") texts.push(rate_text(line) + " " + line.word);
     if (frame.context.measureText(texts[0]).width > 0.6 * (at.x1 - at.x0)) texts.reverse(); /* more of the line than a label should cover */
-    var wishes = line.standard === "specification" ? [[true, false]] : [[false, true], [true, true], [false, false]];
+    var wishes = line.standard === "specification" ? [[true, frame.narrow]] : [[false, true], [true, true], [false, false]];
     for (var wish = 0; wish < wishes.length; wish++)
       for (var each = 0; each < texts.length; each++) {
         var box = flat_place(frame, line, at, frame.context.measureText(texts[each]).width, wishes[wish][0], wishes[wish][1]);
@@ -233,8 +233,8 @@ rooftap.plot_marks = (function () {
     var width = context.measureText(text).width, x = frame.x(line.from), bottom = frame.area.bottom - gap;
     var right_of = x + gap + width <= frame.area.right;
     var left = right_of ? x + gap : x - gap - width;
-    var box = free_place({ left: left, right: left + width, top: bottom - height, bottom: bottom }, { x: 0, y: -height }, 8, frame.taken, frame.area);
-    if (!box) return;
+    var box = free_place({ left: left, right: left + width, top: bottom - height, bottom: bottom }, { x: 0, y: -height }, 8, frame.taken.concat(frame.points || []), frame.area);
+    if (!box) return; /* the legend names it */
     frame.taken.push({ left: box.left - 3 * gap, right: box.right + 3 * gap, top: box.top, bottom: box.bottom });
     context.textAlign = "left";
     context.textBaseline = "middle";
