@@ -95,9 +95,8 @@ rooftap.plot_legend = (function () {
   }
 
   function clear_button() {
-    return element("button", { type: "button", class: "plot-clear", on: { click: function () {
-      rooftap.state.set_filter({ kinds: null, types: null, phases: null, bounds: null, text: "" }, "plot");
-    } } }, "Clear filters");
+    return element("button", { type: "button", class: "plot-clear", on: { click: function () { rooftap.state.clear_filter("plot"); } } },
+      "Clear filters");
   }
 
   function bar(data, choices, current, actions) {
@@ -112,7 +111,7 @@ rooftap.plot_legend = (function () {
       var set = filter[group.dataset.filter];
       group.querySelectorAll("input").forEach(function (box) { box.checked = !set || set.has(box.dataset.key); });
     });
-    bar_node.querySelector(".plot-clear").disabled = !(filter.kinds || filter.types || filter.phases || filter.bounds || filter.text);
+    bar_node.querySelector(".plot-clear").disabled = !rooftap.state.is_filtered();
   }
 
   /* ---- below it ---- */

@@ -11,7 +11,8 @@ rooftap.parts = [];
 rooftap.state = (function () {
   var listeners = {};
   var selected = null;
-  var filter = { kinds: null, types: null, phases: null, bounds: null, text: "" }; /* null: all; else a Set of keys */
+  var NO_FILTER = { kinds: null, types: null, phases: null, bounds: null, text: "" }; /* null: all; else a Set of keys */
+  var filter = Object.assign({}, NO_FILTER);
 
   function on(event, listener) {
     (listeners[event] = listeners[event] || []).push(listener);
@@ -44,6 +45,8 @@ rooftap.state = (function () {
       Object.assign(filter, changes);
       tell("filter", null, from);
     },
+    clear_filter: function (from) { rooftap.state.set_filter(NO_FILTER, from); },
+    is_filtered: function () { return Object.keys(filter).some(function (key) { return Boolean(filter[key]); }); },
 
     /* Whether an operator passes the filter. A place that the page doesn't hold (it was cut) does not. */
     accepts: function (index) {
@@ -57,6 +60,7 @@ rooftap.state = (function () {
     },
 
     /* What filters go by. */
+    has_words: has_words,
     type_of: function (op) { return op.type_compute || "unknown"; },
     phases_of: function (op) {
       var calls = op.phase_calls || {};

@@ -41,7 +41,7 @@
 
   function passes(model, row) {
     if (model.by === "shape") return state.accepts(row.index);
-    return model.search.toLowerCase().split(/\s+/).every(function (word) { return words_of(model, row).indexOf(word) >= 0; });
+    return state.has_words(words_of(model, row), model.search);
   }
 
   /* The places of a list that a row stands for: the operator itself, or those that are merged in it. */
@@ -80,9 +80,7 @@
   }
 
   function is_filtered(model) {
-    var filter = state.filter;
-    if (model.by !== "shape") return model.search !== "";
-    return Boolean(filter.text || filter.kinds || filter.types || filter.phases || filter.bounds);
+    return model.by === "shape" ? state.is_filtered() : model.search !== "";
   }
 
   function filter_rows(model) {
@@ -115,7 +113,7 @@
 
   function clear_filters() {
     controls.search.value = "";
-    if (shown === "shape") state.set_filter({ kinds: null, types: null, phases: null, bounds: null, text: "" }, ME);
+    if (shown === "shape") state.clear_filter(ME);
     else search("");
     controls.search.focus();
     told("All rows are shown.");
