@@ -15,34 +15,6 @@
 
   /* ---- which operator a subject is about ---- */
 
-  function longest(places, data) {
-    return (places || []).reduce(function (best, place) {
-      var op = data.operators[place];
-      if (!op) return best;
-      return best === null || (op.time_ns || 0) > (data.operators[best].time_ns || 0) ? place : best;
-    }, null);
-  }
-
-  /* null: none that this file holds, or it is about a device or the run. */
-  function operator_of(kind, index, data) {
-    var item;
-    switch (kind) {
-    case "operator":
-      return data.operators[index] ? index : null;
-    case "weight":
-      item = (data.weights || [])[index];
-      return item ? longest(item.operators, data) : null;
-    case "siblings":
-      item = (data.sibling_groups || [])[index];
-      return item ? longest(item.operators, data) : null;
-    case "naive_attention":
-      item = (data.naive_attention || [])[index];
-      return item ? longest([item.scores, item.output], data) : null;
-    default:
-      return null;
-    }
-  }
-
   function has_operator(kind) { return kind !== "device" && kind !== "run"; }
 
   function link_to(place, text) {
@@ -55,7 +27,7 @@
   /* ---- one piece of advice ---- */
 
   function subject_row(one, subject, base_ns, data) {
-    var place = operator_of(one.subject_kind, subject.index, data);
+    var place = state.longest(rooftap.subjects.operators(data, one.subject_kind, subject.index));
     var text = names.element(subject.text, SUBJECT_LETTERS);
     var share = base_ns > 0 ? format.gain(subject.saved_ns / base_ns) + " %" : format.duration(subject.saved_ns);
     var row = element("li", null, [element("span", { "class": "share" }, share), " ",

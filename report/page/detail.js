@@ -51,12 +51,8 @@
     }).join("");
   }
 
-  function total(data) {
-    return data.operators.length + (data.cut && data.cut.operators ? data.cut.operators.count : 0);
-  }
-
-  function place_text(index, data) {
-    return "row " + format.count(index + 1) + " of " + format.count(total(data)) + ", longest time first";
+  function place_text(index) {
+    return "row " + format.count(index + 1) + " of " + format.count(rooftap.state.total()) + ", longest time first";
   }
 
   /* ---- the panel ---- */
@@ -66,16 +62,16 @@
       "Select a row, or a bubble of the roofline, and all that is known of it stands here.")];
   }
 
-  function beyond(index, data) {
+  function beyond(index) {
     return [element("p", { class: "note" }, "Not in this file: row " + format.count(index + 1) + " of " +
-      format.count(total(data)) + ". `rooftap report --json` has all of them.")];
+      format.count(rooftap.state.total()) + ". `rooftap report --json` has all of them.")];
   }
 
   function buttons(index, groups, data) {
     var live = element("span", { class: "said", role: "status" });
     var copy = element("button", { type: "button" }, "Copy as text");
     copy.addEventListener("click", function () {
-      var title = names.of(data.operators[index]) + " (" + place_text(index, data) + ")";
+      var title = names.of(data.operators[index]) + " (" + place_text(index) + ")";
       rooftap.save.copy(as_text(title, groups), "Operator", function (what) { live.textContent = what; });
     });
     var close = element("button", { type: "button" }, "Deselect");
@@ -86,7 +82,7 @@
   function operator(index, data) {
     var groups = facts.of(index, data);
     var content = [element("p", { class: "name" }, long_text(names.of(data.operators[index]))),
-      element("p", { class: "place" }, place_text(index, data)), buttons(index, groups, data)];
+      element("p", { class: "place" }, place_text(index)), buttons(index, groups, data)];
     groups.forEach(function (group) {
       content.push(element("section", { "aria-label": group.title }, [element("h4", null, group.title), list_of(group)]));
     });
@@ -101,7 +97,7 @@
     function show(index) {
       panel.classList.toggle("empty", index === null);
       content.replaceChildren.apply(content, index === null ? hint()
-        : data.operators[index] ? operator(index, data) : beyond(index, data));
+        : data.operators[index] ? operator(index, data) : beyond(index));
     }
     root.closest("section").append(panel);
     rooftap.state.on("select", function (index) {

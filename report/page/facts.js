@@ -372,22 +372,11 @@ rooftap.facts = (function () {
 
   /* ---- what else speaks of it ---- */
 
-  function includes(list, index) { return Boolean(list) && list.indexOf(index) >= 0; }
-
-  /* Whether a subject of an advice is this operator, or is made of it. */
-  function is_about(data, subject_kind, subject, index) {
-    var lists = { weight: data.weights, siblings: data.sibling_groups, naive_attention: data.naive_attention };
-    if (subject_kind === "operator") return subject.index === index;
-    var item = (own(lists, subject_kind) || [])[subject.index];
-    if (!item) return false;
-    return subject_kind === "naive_attention" ? item.scores === index || item.output === index : includes(item.operators, index);
-  }
-
   function advice(index, data) {
     var rows = [];
     (data.advice || []).forEach(function (one) {
       one.subjects.forEach(function (subject) {
-        if (!is_about(data, one.subject_kind, subject, index)) return;
+        if (rooftap.subjects.operators(data, one.subject_kind, subject.index).indexOf(index) < 0) return;
         rows.push([one.id, [one.text, subject.text + "; at most " + format.duration(subject.saved_ns)]]);
       });
     });
@@ -396,7 +385,7 @@ rooftap.facts = (function () {
 
   function siblings(index, data) {
     return group("Reads one activation with", (data.sibling_groups || []).filter(function (one) {
-      return includes(one.operators, index);
+      return one.operators.indexOf(index) >= 0;
     }).map(function (one) {
       var parts = one.operators.map(function (place) {
         var op = data.operators[place];

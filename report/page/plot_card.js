@@ -134,20 +134,11 @@ rooftap.plot_card = (function () {
 
   /* ---- advice ---- */
 
-  function operators_of_subject(data, kind, index) {
-    if (index === null || index === undefined) return [];
-    var from = { weight: data.weights, siblings: data.sibling_groups, naive_attention: data.naive_attention }[kind];
-    if (kind === "operator") return [index];
-    var subject = from && from[index];
-    if (!subject) return [];
-    return kind === "naive_attention" ? [subject.scores, subject.output] : subject.operators || [];
-  }
-
   /* The texts of all advice that is about an operator, most saved first. */
   function advice_of(data, index) {
     return (data.advice || []).filter(function (advice) {
       return (advice.subjects || []).some(function (subject) {
-        return operators_of_subject(data, advice.subject_kind, subject.index).indexOf(index) >= 0;
+        return rooftap.subjects.operators(data, advice.subject_kind, subject.index).indexOf(index) >= 0;
       });
     }).map(function (advice) { return advice.text; });
   }

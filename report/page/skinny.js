@@ -191,13 +191,8 @@
 
   /* ---- one weight ---- */
 
-  function longest(weight, data) {
-    var here = weight.operators.filter(function (place) { return data.operators[place]; });
-    return here.length ? here[0] : null;
-  }
-
   function link_to(weight, data) {
-    var place = longest(weight, data);
+    var place = state.longest(weight.operators);
     if (place === null) return element("p", { class: "note" }, "Its operators are not in this page.");
     var op = data.operators[place];
     return element("p", {}, element("button", { type: "button", class: "link", on: { click: function () { state.select(place, FROM); } } },
@@ -261,7 +256,7 @@
     }
     /* A row of the table shows its weight, and selects what selecting it in the panel would. */
     function choose(place) {
-      var operator = longest(data.weights[place], data);
+      var operator = state.longest(data.weights[place].operators);
       show(place);
       if (operator !== null) state.select(operator, FROM);
     }

@@ -27,8 +27,25 @@ rooftap.state = (function () {
     return text.toLowerCase().split(/\s+/).every(function (word) { return words.indexOf(word) >= 0; });
   }
 
+  /* How many operators there are, also those that this file doesn't hold. */
+  function total() {
+    var data = rooftap.state.data;
+    return data.operators.length + (data.cut && data.cut.operators ? data.cut.operators.count : 0);
+  }
+
+  /* Of PLACES, the operator that took longest; null: this file holds none of them. */
+  function longest(places) {
+    var operators = rooftap.state.data.operators;
+    return (places || []).reduce(function (best, place) {
+      if (!operators[place]) return best;
+      return best === null || (operators[place].time_ns || 0) > (operators[best].time_ns || 0) ? place : best;
+    }, null);
+  }
+
   return {
     data: null,
+    total: total,
+    longest: longest,
 
     /* "select" (place in data.operators or null, from) and "filter" (null, from). FROM is the name of the part that did it. */
     on: on,

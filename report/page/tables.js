@@ -145,15 +145,6 @@
     return chosen;
   }
 
-  /* Of the operators of a row that this file holds, the one that took longest. */
-  function longest(places) {
-    return places.reduce(function (best, place) {
-      var op = data.operators[place];
-      if (!op) return best;
-      return best === null || (op.time_ns || 0) > (data.operators[best].time_ns || 0) ? place : best;
-    }, null);
-  }
-
   /* Of a long list the file holds the first. */
   function count_of(model, places) {
     var cut = data.cut && data.cut.lists && data.cut.lists[rooftap.rows.LISTS[model.by] + "[].operators"];
@@ -161,11 +152,11 @@
   }
 
   function choose(model, row) {
-    var places = operators_of(model, row), place = model.by === "shape" ? row.index : longest(places);
+    var places = operators_of(model, row), place = model.by === "shape" ? row.index : state.longest(places);
     set_tab_stop(model, row);
     if (place === null) {
       told(places.length ? "Its operators are not in this file: the longest is row " + format.count(places[0] + 1) + " of " +
-        format.count(total_operators()) + "." : "It has no operator.");
+        format.count(state.total()) + "." : "It has no operator.");
       return;
     }
     state.select(place, ME);
@@ -173,10 +164,6 @@
       told("Selected " + facts.label(data.operators[place]) + ", the longest of " + count_of(model, places) + " of this " +
         model.by + ".");
     else told("");
-  }
-
-  function total_operators() {
-    return data.operators.length + (data.cut && data.cut.operators ? data.cut.operators.count : 0);
   }
 
   /* Within what scrolls around the table alone: the plot stays where the pointer is. */
@@ -191,7 +178,7 @@
   /* Somebody else selected: the row comes into view; focus follows a link, not a pointer in the plot. */
   function reveal(index, from) {
     if (!data.operators[index]) {
-      told("Not in this file: row " + format.count(index + 1) + " of " + format.count(total_operators()) + ".");
+      told("Not in this file: row " + format.count(index + 1) + " of " + format.count(state.total()) + ".");
       return;
     }
     if (!tables.shape) return;

@@ -9,7 +9,7 @@ const vm = require("vm");
 
 const folder = process.argv[2] || path.join(__dirname, "../../report/page");
 const context = vm.createContext({ window: {} });
-for (const name of ["format", "state", "draw", "words", "names", "roofs", "plot_card", "plot_legend"])
+for (const name of ["format", "state", "draw", "words", "names", "subjects", "roofs", "plot_card", "plot_legend"])
   vm.runInContext(fs.readFileSync(path.join(folder, name + ".js"), "utf8"), context, { filename: name + ".js" });
 const { roofs, plot_card: card, plot_legend: legend } = context.window.rooftap;
 

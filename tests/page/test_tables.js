@@ -10,7 +10,7 @@ const vm = require("vm");
 const folder = process.argv[2] || path.join(__dirname, "../../report/page");
 const window = {};
 const context = vm.createContext({ window: window });
-for (const name of ["format", "state", "draw", "words", "names", "csv", "sorting", "rows", "save", "facts"])
+for (const name of ["format", "state", "draw", "words", "names", "csv", "sorting", "rows", "save", "subjects", "facts"])
   vm.runInContext(fs.readFileSync(path.join(folder, name + ".js"), "utf8"), context, { filename: name + ".js" });
 const { csv, sorting, names, rows, save, facts, state } = window.rooftap;
 
