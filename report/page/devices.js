@@ -17,10 +17,6 @@ rooftap.devices = (function () {
 
   /* ---- identity ---- */
 
-  function hexadecimal(id) {
-    return id > 0 ? ("000" + id.toString(16)).slice(-4) : null;
-  }
-
   function row_text(device) {
     if (!device.spec) return "no row in the GPU table";
     if (device.spec === "peak") return "figures of --peak, as given";
@@ -46,7 +42,7 @@ rooftap.devices = (function () {
       ["roofs", device.identity.estimated ? "estimates: what the driver says contradicts the row" : null],
       ["SMs", device.sm_count > 0 ? format.count(device.sm_count) : null], ["memory", device.memory_bytes > 0 ? format.gibibytes(device.memory_bytes) : null],
       ["L2 cache", format.known(device.identity.l2_bytes) ? format.gibibytes(device.identity.l2_bytes) : null],
-      ["PCI id", hexadecimal(device.pci_device_id)], ["MIG", mig_text(device)], ["simulated", device.simulated ? "yes" : null]
+      ["PCI id", gpus.pci_id(device)], ["MIG", mig_text(device)], ["simulated", device.simulated ? "yes" : null]
     ]);
   }
 
@@ -104,9 +100,9 @@ rooftap.devices = (function () {
   }
 
   /* Those in use first, each in the order of the table. */
-  function sorted(data, group) {
-    var used = gpus.roofs_in_use(data, group.first, group.devices[0]);
-    return used.concat(group.first.roofs.filter(function (roof) { return used.indexOf(roof) < 0; }));
+  function sorted(device) {
+    var used = gpus.roofs_in_use(device);
+    return used.concat(device.roofs.filter(function (roof) { return used.indexOf(roof) < 0; }));
   }
 
   function roofs_group(data) {
@@ -116,7 +112,7 @@ rooftap.devices = (function () {
     var missing = data.devices.filter(function (device) { return !(device.roofs || []).length; }).length;
     return { title: "Roofs and their sources", note: missing ? words.counted(missing, "GPU has", "GPUs have") + " none" : null,
       body: groups.map(function (group) {
-        var all = [], rows = sorted(data, group).map(function (roof) { return roof_cells(roof, group, all); });
+        var all = [], rows = sorted(group.first).map(function (roof) { return roof_cells(roof, group, all); });
         return element("div", {}, [heading(group), tabular.table(null, ROOFS, rows),
           element("ol", { class: "note" }, all.map(function (text) { return element("li", {}, text); }))]);
       }) };

@@ -34,14 +34,14 @@ rooftap.gpus = (function () {
     }).join(", ");
   }
 
-  /* Roofs that judge some operator; an older JSON doesn't say, so by the ridges of its operators. */
-  function roofs_in_use(data, device, index) {
-    return (device.roofs || []).filter(function (roof) {
-      if (format.known(roof.operators)) return roof.operators > 0;
-      return data.operators.some(function (op) {
-        return op.device === index && op.type_compute === roof.type && format.known(op.ridge) && op.ridge === roof.ridge;
-      });
-    });
+  /* Roofs that judge some operator of this run. */
+  function roofs_in_use(device) {
+    return (device.roofs || []).filter(function (roof) { return roof.operators > 0; });
+  }
+
+  /* "2684" of 9860, as it is looked up; null: not known. */
+  function pci_id(device) {
+    return device.pci_device_id > 0 ? ("000" + device.pci_device_id.toString(16)).slice(-4) : null;
   }
 
   function throttled(clocks) {
@@ -68,7 +68,7 @@ rooftap.gpus = (function () {
   }
 
   return {
-    groups: groups, places: places, roofs_in_use: roofs_in_use, clock_text: clock_text, is_held_back: is_held_back,
+    groups: groups, places: places, roofs_in_use: roofs_in_use, pci_id: pci_id, clock_text: clock_text, is_held_back: is_held_back,
     throttled: throttled, megahertz: megahertz
   };
 })();

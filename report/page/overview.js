@@ -70,13 +70,9 @@
 
   /* ---- GPUs ---- */
 
-  function identity_of(data, device, index) {
+  function identity_of(device) {
     return JSON.stringify([device.name, device.spec, device.sm_count, device.pci_device_id, device.mig, device.identity,
-      gpus.roofs_in_use(data, device, index).map(function (roof) { return [words.path(roof), roof.flops_per_second, roof.achievable_flops_per_second]; })]);
-  }
-
-  function hexadecimal(id) {
-    return ("000" + id.toString(16)).slice(-4);
+      gpus.roofs_in_use(device).map(function (roof) { return [words.path(roof), roof.flops_per_second, roof.achievable_flops_per_second]; })]);
   }
 
   function facts_of(device) {
@@ -84,7 +80,7 @@
     return [
       device.sm_count > 0 ? device.sm_count + " SMs" : null,
       format.known(bandwidth) ? format.giga(bandwidth) + " GB/s" : null,
-      device.pci_device_id > 0 ? "PCI id " + hexadecimal(device.pci_device_id) : null,
+      gpus.pci_id(device) ? "PCI id " + gpus.pci_id(device) : null,
       device.mig ? "MIG instance" + (device.identity.mig_profile ? " " + device.identity.mig_profile : "") : null
     ].filter(Boolean).join(", ");
   }
@@ -120,7 +116,7 @@
   }
 
   function gpu_card(data, group) {
-    var device = group.first, roofs = gpus.roofs_in_use(data, device, group.devices[0]);
+    var device = group.first, roofs = gpus.roofs_in_use(device);
     var parts = [element("h3", {}, gpus.places(group.devices) + ": " + format.text(device.name)),
       element("p", { class: "muted" }, facts_of(device) || "The trace does not describe it.")];
     if (!device.spec)
@@ -138,18 +134,10 @@
     if (!data.devices.length)
       return [element("div", { class: "card gpu" }, [element("h3", {}, "GPU"),
         element("p", {}, "None described by the traces: no roof, no ridge, every class unknown.")])];
-    return gpus.groups(data, function (device, index) { return identity_of(data, device, index); }).map(function (group) { return gpu_card(data, group); });
+    return gpus.groups(data, identity_of).map(function (group) { return gpu_card(data, group); });
   }
 
   /* ---- time ---- */
-
-  /* The report's own sums; an older JSON has them in its operators only. */
-  function time_by_class(data) {
-    if (data.time_by_bound) return data.time_by_bound;
-    var sums = { memory: 0, compute: 0, overhead: 0, unknown: 0 };
-    data.operators.forEach(function (op) { sums[op.bound] += op.time_ns || 0; });
-    return format.known(data.coverage.gpu_time_ns) ? sums : null;
-  }
 
   /* Only where all operators are here: of a part of them it would be another number. */
   function roof_fraction(data) {
@@ -172,8 +160,8 @@
 
   /* Where nothing was timed, the time at the roof stands for it, as in the verdict. */
   function class_bar(data) {
-    var total = data.coverage.gpu_time_ns, sums = time_by_class(data), verdict = data.verdict;
-    if (total > 0 && sums)
+    var total = data.coverage.gpu_time_ns, sums = data.time_by_bound, verdict = data.verdict;
+    if (total > 0)
       return bar_group(format.duration(total) + " of " + words.of_model("GPU time in kernels", data), null, class_parts(
         function (key) { return sums[key] / total; }, function (key) { return format.duration(sums[key]); }));
     if (verdict.by_roof && words.CLASSES.some(function (one) { return verdict.share[one.key] > 0; }))

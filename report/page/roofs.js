@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arithmetic of the roofline: which roofs to draw, where each operator stands, what can't be drawn, the range of the
- * axes and their marks. Pure functions of the report's JSON and words.js, without a page. x: FLOP/B, y: FLOP/s, shares: fractions of 1. */
+ * axes and their marks. Pure functions of the report's JSON, words.js and gpus.js, without a page. x: FLOP/B, y: FLOP/s, shares:
+ * fractions of 1. */
 "use strict";
 var rooftap = window.rooftap || {};
 window.rooftap = rooftap;
@@ -31,20 +32,6 @@ rooftap.roofs = (function () {
   /* ---- roofs ---- */
 
   function same(a, b) { return Math.abs(a - b) <= 1e-9 * Math.abs(b); }
-
-  function judges(roof, place, op) {
-    if (op.roof !== undefined) return op.roof === place;
-    return op.type_compute === roof.type && positive(op.ridge) && positive(roof.ridge) && same(op.ridge, roof.ridge);
-  }
-
-  /* Those that judge some operator of this run, as the report counts them, or else as the operators that are here tell. */
-  function used(data, device) {
-    var entries = operators_of(data, device);
-    return ((data.devices[device] || {}).roofs || []).filter(function (roof, place) {
-      if (typeof roof.operators === "number") return roof.operators > 0;
-      return entries.some(function (entry) { return judges(roof, place, entry.op); });
-    });
-  }
 
   function unique(values) {
     return values.filter(function (value, place) { return values.indexOf(value) === place; });
@@ -116,14 +103,14 @@ rooftap.roofs = (function () {
   /* Lines to draw for a device: [{id, side, standard, word, name, short, rate, from, to, ridge, as_specification, origin, source}].
    * side "memory": y = rate * x; "compute": y = rate. Empty: no roof is known for this GPU. */
   function lines(data, device) {
-    var all = device === null ? [] : (data.devices[device] || {}).roofs || [];
-    var roofs = used(data, device);
+    var of = device === null ? {} : data.devices[device] || {};
+    var roofs = rooftap.gpus.roofs_in_use(of);
     var compute = [];
     STANDARDS.forEach(function (standard) {
       roofs.forEach(function (roof) { compute.push(plateau(roof, standard)); });
     });
     compute = merge(compute.filter(Boolean));
-    return bandwidths(roofs.length ? roofs : all, compute).concat(compute);
+    return bandwidths(roofs.length ? roofs : of.roofs || [], compute).concat(compute);
   }
 
   function height(line, x) { return line.side === "memory" ? line.rate * x : line.rate; }
@@ -272,7 +259,7 @@ rooftap.roofs = (function () {
   }
 
   return {
-    positive: positive, sum: sum, operators_of: operators_of, used: used, lines: lines, height: height,
+    positive: positive, sum: sum, operators_of: operators_of, lines: lines, height: height,
     points: points, radius: radius, view: view, zoomed: zoomed, including: including, marks: marks, numbered: numbered, under: under
   };
 })();

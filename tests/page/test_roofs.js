@@ -9,9 +9,9 @@ const vm = require("vm");
 
 const folder = process.argv[2] || path.join(__dirname, "../../report/page");
 const context = vm.createContext({ window: {} });
-for (const name of ["format", "state", "draw", "words", "names", "subjects", "roofs", "plot_card", "plot_legend"])
+for (const name of ["format", "state", "draw", "words", "tabular", "gpus", "names", "subjects", "roofs", "plot_card", "plot_legend"])
   vm.runInContext(fs.readFileSync(path.join(folder, name + ".js"), "utf8"), context, { filename: name + ".js" });
-const { roofs, plot_card: card, plot_legend: legend } = context.window.rooftap;
+const { roofs, gpus, plot_card: card, plot_legend: legend } = context.window.rooftap;
 
 /* Arrays of another context have another prototype. */
 function plain(value) { return JSON.parse(JSON.stringify(value)); }
@@ -67,16 +67,9 @@ function test_standards() {
 
 function test_which_are_used() {
   const two = [roof({ operators: 0 }), roof({ type: "fp16", flops_per_second: 50e12, ridge: 50 })];
-  assert.deepStrictEqual(plain(roofs.used(report(two), 0)).map(each => each.type), ["fp16"]);
+  assert.deepStrictEqual(plain(gpus.roofs_in_use({ roofs: two })).map(each => each.type), ["fp16"]);
   /* The slope ends at the ridge of what is used. */
   assert.strictEqual(roofs.lines(report(two), 0)[0].to, 50);
-  two.forEach(each => { delete each.operators; });
-  const by_type = { device: 0, type_compute: "bf16", ridge: 100 + 1e-9 };
-  assert.deepStrictEqual(plain(roofs.used(report(two, [by_type]), 0)).map(each => each.type), ["bf16"]);
-  assert.strictEqual(roofs.used(report(two, [{ device: 0, type_compute: "bf16", ridge: 101 }]), 0).length, 0);
-  assert.strictEqual(roofs.used(report(two, [{ device: 0, type_compute: "bf16", ridge: null }]), 0).length, 0);
-  assert.strictEqual(roofs.used(report(two, [{ device: 1, type_compute: "bf16", ridge: 100 }]), 0).length, 0);
-  assert.deepStrictEqual(plain(roofs.used(report(two, [{ device: 0, roof: 1, type_compute: "bf16", ridge: 100 }]), 0)).map(each => each.type), ["fp16"]);
 }
 
 function test_none_is_known() {
