@@ -15,9 +15,6 @@
 #include "classify/predict_shard.h"
 #include "classify/session.h"
 
-/* What is left of 1 by rounding is no part of a phase. */
-#define LEAST_PART 1e-12
-
 /* ---- the model ---- */
 
 /* Heads of the whole model; NAN and negative where not known. */
@@ -218,7 +215,7 @@ static void add_operator(struct finder *finder, const struct session *session, s
         sum_add(&row->time_ns, op->time_ns);
     }
     for (int p = 0; p < PHASE_COUNT; p++)
-        if (phases_part(op, p) > LEAST_PART)
+        if (phases_part(op, p) > PHASES_LEAST_PART)
             add_length(length_at(finder, row, op, p), op, &work, p);
 }
 

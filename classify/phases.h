@@ -75,6 +75,8 @@ struct operator_row;
 double phases_part(const struct operator_row *op, enum phase phase);
 double phases_executions(const struct operator_row *op, enum phase phase);
 
+#define PHASES_LEAST_PART 1e-12 /* what is left of 1 by rounding, and no part */
+
 struct session;
 void phases_find(struct session *session); /* session->phases and step; phases' steps and sum of rows are there */
 

@@ -24,9 +24,6 @@ static int bin_of(int64_t m)
     return bin;
 }
 
-/* What is left of 1 by rounding is no part. */
-#define LEAST_PART 1e-12
-
 static void clear(struct row_bins *bins)
 {
     for (int b = 0; b < ROW_BINS; b++)
@@ -36,7 +33,7 @@ static void clear(struct row_bins *bins)
 static void add(struct row_bins *bins, const struct operator_row *op, double executions, double part)
 {
     struct row_bin *bin = &bins->bin[bin_of(op->work.m)];
-    if (!(part > LEAST_PART))
+    if (!(part > PHASES_LEAST_PART))
         return;
     bin->executions += executions;
     if (op->timed && op->kernels)
