@@ -86,6 +86,7 @@ static void become(const char *program, const char *path, int report)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGXFSZ, SIG_DFL); /* ignored since the page was written */
     setsid();
     for (int descriptor = 0; descriptor < FILES_MOST; descriptor++) {
         if (descriptor <= STDERR_FILENO && null >= 0)

@@ -129,7 +129,7 @@ static bool write_all(int descriptor, const char *text, size_t bytes)
     return true;
 }
 
-/* Beside FILE, with the rights that the umask leaves; the name may be that of what a killed rooftap left. */
+/* Beside FILE; the name may be that of what a killed rooftap left. */
 static int open_beside(const struct page_file *file, char *beside)
 {
     int descriptor = -1;
@@ -147,6 +147,16 @@ static int open_beside(const struct page_file *file, char *beside)
     return descriptor;
 }
 
+/* Who may not read the old page is not to read the new one. */
+static bool keep_rights(const struct page_file *file, int descriptor)
+{
+    struct stat old, new;
+    if (stat(file->path, &old) != 0)
+        return errno == ENOENT;
+    mode_t rights = old.st_mode & 0777;
+    return fstat(descriptor, &new) == 0 && ((new.st_mode & 0777) == rights || fchmod(descriptor, rights) == 0);
+}
+
 /* fsync first: else a power cut may leave the new name without what it names. File systems without it are content. */
 static bool replace(const struct page_file *file, const char *text, size_t bytes)
 {
@@ -154,7 +164,8 @@ static bool replace(const struct page_file *file, const char *text, size_t bytes
     int descriptor = open_beside(file, beside);
     if (descriptor < 0)
         return false;
-    bool good = write_all(descriptor, text, bytes) && (fsync(descriptor) == 0 || errno == EINVAL);
+    bool good = keep_rights(file, descriptor) && write_all(descriptor, text, bytes) &&
+                (fsync(descriptor) == 0 || errno == EINVAL);
     int error = errno;
     if (close(descriptor) != 0 && good) {
         good = false;

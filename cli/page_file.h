@@ -17,8 +17,8 @@ struct page_file {
 /* NAME "-": standard output. False: it can't be written, one line of COMMAND has been printed; nothing was made or changed. */
 bool page_file_open(struct page_file *file, const char *name, const char *command);
 
-/* By a file beside it that takes its place when all is on disk. False: one line has been printed, and what was there before
- * is still there. Closes FILE in any case. */
+/* By a file beside it that takes its place, with its rights, when all is on disk. False: one line has been printed, and what
+ * was there before is still there. Closes FILE in any case. */
 bool page_file_write(struct page_file *file, const char *text, size_t bytes, const char *command);
 
 /* Nothing is to be written. */

@@ -41,6 +41,8 @@ run 0 report s --html=to/report.html
 cmp -s first to/report.html || fail "two pages of one session differ"
 (umask 027 && "$ROOFTAP" report --html to/rights.html s >out) || fail "--html with a umask"
 expect "rights under umask 027" 640 "$(stat -c %a to/rights.html)"
+chmod 600 to/rights.html && run 0 report --html to/rights.html s
+expect "rights of a page that was there" 600 "$(stat -c %a to/rights.html)"
 name=$(printf 'n%.0s' {1..250}).html
 run 0 report --html "to/$name" s
 is_page "to/$name"
@@ -154,15 +156,17 @@ mkdir bin && cat >bin/xdg-open <<'SCRIPT'
 #!/bin/sh
 in=$(readlink /proc/$$/fd/0) out=$(readlink /proc/$$/fd/1) err=$(readlink /proc/$$/fd/2) nine=none
 [ ! -e /proc/$$/fd/9 ] || nine=open
-printf '%s\n' "$#" "$1" "$in" "$out" "$err" $nine "$(cut -d ' ' -f 6 /proc/$$/stat)" $$ >"$0.new"
+ignored=$(sed -n 's/^SigIgn:\t//p' /proc/$$/status)
+printf '%s\n' "$#" "$1" "$in" "$out" "$err" $nine "$ignored" "$(cut -d ' ' -f 6 /proc/$$/stat)" $$ >"$0.new"
 mv "$0.new" "$0.said"
 sleep 20
 SCRIPT
 chmod +x bin/xdg-open && cp bin/xdg-open bin/wslview
 here=$(pwd -P)
-shown_by() { # PROGRAM PATH: it was started with that, and nothing of ours is open in it
+ignored=$(sed -n 's/^SigIgn:\t//p' /proc/self/status)
+shown_by() { # PROGRAM PATH: it was started with that, and nothing of ours is open or ignored in it
     for _ in {1..100}; do [ -e "bin/$1.said" ] && break; sleep 0.1; done
-    expect "what $1 was started with" "1 $2 /dev/null /dev/null /dev/null none" "$(head -n 6 "bin/$1.said" 2>/dev/null | tr '\n' ' ' | sed 's/ $//')"
+    expect "what $1 was started with" "1 $2 /dev/null /dev/null /dev/null none $ignored" "$(head -n 7 "bin/$1.said" 2>/dev/null | tr '\n' ' ' | sed 's/ $//')"
     expect "$1's session is its own" "$(tail -n 1 "bin/$1.said")" "$(tail -n 2 "bin/$1.said" | head -n 1)"
     kill -- "-$(tail -n 1 "bin/$1.said")" 2>/dev/null
     rm -f "bin/$1.said"
