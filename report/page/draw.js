@@ -28,9 +28,14 @@ rooftap.draw = (function () {
     return node;
   }
 
+  /* What a browser puts back into fields when one comes back to a page is no longer so: filters and order start anew. */
+  function field(attributes) { return Object.assign({ autocomplete: "off" }, attributes); }
+
   return {
     /* element("p", {class: "note", on: {click: f}}, ["text", node]) */
-    element: function (name, attributes, children) { return fill(document.createElement(name), attributes, children); },
+    element: function (name, attributes, children) {
+      return fill(document.createElement(name), name === "input" || name === "select" ? field(attributes) : attributes, children);
+    },
     svg: function (name, attributes, children) { return fill(document.createElementNS(SVG, name), attributes, children); },
     /* For what gets a text in another way, such as a title, or a file that is saved. */
     visible: visible,

@@ -80,12 +80,17 @@ rooftap.plot_card = (function () {
     return "M " + integer(op.m) + "  N " + integer(op.n) + "  K " + integer(op.k) + (op.batch > 1 ? "  batch " + op.batch : "");
   }
 
+  /* "Q 32, K 16, V 16, O 32 bits" */
+  function attention_bits(attention) {
+    return ["q", "k", "v", "o"].map(function (tensor) { return tensor.toUpperCase() + " " + format().text(attention[tensor + "_bits"]); }).join(", ") + " bits";
+  }
+
   function types(op) {
     var launch = op.launch || {};
     var weight = launch.weight_format;
     var first = op.type_a || (op.weight !== "b" ? weight : null), second = op.type_b || (op.weight === "b" ? weight : null);
     var inputs = first && first === second ? first : [first, second].filter(Boolean).join(" × ");
-    var all = [inputs, op.type_d && op.type_d !== inputs ? "→ " + op.type_d : null].filter(Boolean).join(" ");
+    var all = launch.attention ? attention_bits(launch.attention) : [inputs, op.type_d && op.type_d !== inputs ? "→ " + op.type_d : null].filter(Boolean).join(" ");
     var path = launch.path || op.type_compute;
     if (path && path !== inputs) all += (all ? ", " : "") + "multiplied as " + path;
     return all || format().UNKNOWN;

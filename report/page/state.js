@@ -78,7 +78,7 @@ rooftap.state = (function () {
 
     /* What filters go by. */
     has_words: has_words,
-    type_of: function (op) { return op.type_compute || "unknown"; },
+    type_of: function (op) { return op.type_compute || (op.launch && op.launch.path) || "unknown"; },
     phases_of: function (op) {
       var calls = op.phase_calls || {};
       var phases = ["prefill", "decode", "unknown"].filter(function (phase) { return calls[phase] > 0; });

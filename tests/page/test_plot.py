@@ -239,7 +239,7 @@ class Points(harness.Case):
                 self.assertEqual(before, page.locator("#roofline canvas").screenshot(), f"roof {number} doesn't come back")
 
     def test_filters(self):
-        keys = {"kinds": lambda op: [op["kind"]], "types": lambda op: [op["type_compute"] or "unknown"],
+        keys = {"kinds": lambda op: [op["kind"]], "types": lambda op: [op["type_compute"] or (op["launch"] or {}).get("path") or "unknown"],
                 "phases": lambda op: [phase for phase in ("prefill", "decode", "unknown") if (op["phase_calls"] or {}).get(phase)] or ["unknown"]}
         with self.opened("llama") as page:
             report = harness.embedded(page)

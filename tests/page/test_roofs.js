@@ -235,6 +235,8 @@ function test_cells() {
   assert.strictEqual(card.types({ type_a: "bf16", type_b: "bf16", type_d: "bf16", type_compute: "bf16" }), "bf16");
   assert.strictEqual(card.types({ type_a: "fp8_e4m3", type_b: "fp8_e5m2", type_d: "bf16", type_compute: "fp8_e4m3" }), "fp8_e4m3 × fp8_e5m2 → bf16, multiplied as fp8_e4m3");
   assert.strictEqual(card.types({ launch: { weight_format: "q4_K", path: "int8-dp4a" }, type_d: "fp32", weight: "a" }), "q4_K → fp32, multiplied as int8-dp4a");
+  assert.strictEqual(card.types({ launch: { path: "fp16", attention: { q_bits: 32, k_bits: 8.5, v_bits: null, o_bits: 32 } } }),
+    "Q 32, K 8.5, V -, O 32 bits, multiplied as fp16");
   assert.strictEqual(card.types({}), "-");
   assert.strictEqual(card.intensity(0.001), "0.0010", "no known intensity is 0.0");
   assert.strictEqual(card.intensity(235.957), "236.0");

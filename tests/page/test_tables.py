@@ -101,6 +101,23 @@ class Rows(harness.Case):
                 for other in ("shape", "weight", "kernel"):
                     self.assertEqual(visible(page, other), list(range(len(report[entries]))) if other == by else [], f"{by}: {other}")
 
+    def test_coming_back(self):
+        """A browser may put back what fields were, on a page that starts anew: then they would not say what is shown."""
+        with self.opened("llama") as page:
+            show(page, "weight")
+            page.locator("#roofline fieldset input").first.uncheck()
+            page.locator("#skinny select").select_option(index=1)
+            page.goto("about:blank")
+            page.go_back()
+            page.wait_for_selector("html[data-ready=yes]", state="attached")
+            page.wait_for_timeout(100)
+            by = page.locator("input[name=by]:checked").get_attribute("value")
+            self.assertTrue(visible(page, by), by)
+            off = page.locator("#roofline fieldset input:not(:checked)").count()
+            self.assertEqual(off > 0, page.locator("#roofline .plot-clear").is_enabled())
+            chosen = page.locator("#skinny select").evaluate("box => box.value")
+            self.assertEqual(page.locator("#skinny tr.selected").get_attribute("data-index"), chosen)
+
     def test_search(self):
         with self.opened("llama") as page:
             report = reading.embedded(page)
