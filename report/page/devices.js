@@ -36,13 +36,18 @@ rooftap.devices = (function () {
       format.known(device.identity.memory_slices) ? device.identity.memory_slices + " of 8 memory slices" : null].filter(Boolean).join(", ");
   }
 
+  /* 13000 is CUDA 13.0. */
+  function driver_text(version) {
+    return version > 0 ? "for CUDA up to " + Math.floor(version / 1000) + "." + Math.floor(version % 1000 / 10) : null;
+  }
+
   function identity_facts(device) {
     return tabular.facts([
       ["row of the GPU table", row_text(device)], ["", scale_text(device.identity)],
       ["roofs", device.identity.estimated ? "estimates: what the driver says contradicts the row" : null],
       ["SMs", device.sm_count > 0 ? format.count(device.sm_count) : null], ["memory", device.memory_bytes > 0 ? format.gibibytes(device.memory_bytes) : null],
       ["L2 cache", format.known(device.identity.l2_bytes) ? format.gibibytes(device.identity.l2_bytes) : null],
-      ["PCI id", gpus.pci_id(device)], ["MIG", mig_text(device)], ["simulated", device.simulated ? "yes" : null]
+      ["PCI id", gpus.pci_id(device)], ["driver", driver_text(device.driver_version)], ["MIG", mig_text(device)], ["simulated", device.simulated ? "yes" : null]
     ]);
   }
 
@@ -54,7 +59,7 @@ rooftap.devices = (function () {
 
   function identity_group(data) {
     var groups = gpus.groups(data, function (device) {
-      return JSON.stringify([device.name, device.spec, device.sm_count, device.memory_bytes, device.pci_device_id, device.mig, device.simulated, device.identity]);
+      return JSON.stringify([device.name, device.spec, device.sm_count, device.memory_bytes, device.pci_device_id, device.driver_version, device.mig, device.simulated, device.identity]);
     });
     return { title: "GPUs", note: words.counted(data.devices.length, "GPU", "GPUs"), body: groups.map(function (group) {
       return element("div", {}, [heading(group), identity_facts(group.first), checks(group.first)]);

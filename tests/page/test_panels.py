@@ -62,6 +62,11 @@ def numbers_of(texts):
     return {number.strip(",") for text in texts for number in NUMBER.findall(text)}
 
 
+def cuda_of(device):
+    """As cuDriverGetVersion has it: 1000 * major + 10 * minor."""
+    return f"{device['driver_version'] // 1000}.{device['driver_version'] % 1000 // 10}"
+
+
 def derived(report):
     """What follows from the JSON: {formula's value}."""
     coverage, session = report["coverage"], report["session"]
@@ -99,6 +104,7 @@ def derived(report):
         all_of = coverage["kernels"] + coverage["kernels_untimed"]
         if all_of:
             yield from (coverage["kernels"] / all_of, coverage["kernels_untimed"] / all_of)
+    yield from (cuda_of(device) for device in report["devices"] if device["driver_version"])
     for process in report["processes"]:
         overhead = process["overhead"]
         if overhead:
@@ -214,6 +220,10 @@ class Panels(harness.Case):
                 for roof in ordered:
                     if roof["source"]:
                         self.assertIn(roof["source"], text)
+                for device in report["devices"]:
+                    self.assertEqual(device["driver_version"] is not None, "for CUDA up to " in text)
+                    if device["driver_version"] is not None:
+                        self.assertIn(f"for CUDA up to {cuda_of(device)}", text)
 
     def test_activity(self):
         for name in self.available(["decode_loop", "llama", "devices", "pytorch"]):

@@ -371,7 +371,8 @@ static void statement_device(void)
     r->compute_major = r->compute_minor = TRACE_UNKNOWN;
     r->memory_bytes = number_of("memory", TRACE_UNKNOWN);
     r->l2_bytes = TRACE_UNKNOWN;
-    r->sm_clock_khz = r->memory_clock_khz = r->memory_bus_bits = r->driver_version = TRACE_UNKNOWN;
+    r->sm_clock_khz = r->memory_clock_khz = r->memory_bus_bits = TRACE_UNKNOWN;
+    r->driver_version = (int32_t)number_of("driver", TRACE_UNKNOWN);
     r->mig = (int32_t)number_of("mig", 0);
     r->simulated = (int32_t)number_of("simulated", 0);
     r->uuid[0] = (uint8_t)number_of("uuid", 0);
