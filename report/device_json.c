@@ -215,7 +215,8 @@ static json_t *device_object(const struct session_device *device, const struct d
                    json_value_count_if(device->described && facts->pci_device_id, facts->pci_device_id));
     json_value_set(object, "sm_count", json_value_size(device->described ? facts->sm_count : TRACE_UNKNOWN));
     json_value_set(object, "memory_bytes", json_value_size(device->described ? facts->memory_bytes : TRACE_UNKNOWN));
-    json_value_set(object, "driver_version", json_value_size(device->described ? facts->driver_version : TRACE_UNKNOWN));
+    json_value_set(object, "driver_version",
+                   json_value_size(device->described ? facts->driver_version : TRACE_UNKNOWN));
     json_value_set(object, "mig", device->described && facts->mig >= 0 ? json_boolean(facts->mig) : json_null());
     json_value_set(object, "simulated", device->described ? json_boolean(facts->simulated == 1) : json_null());
     json_value_set(object, "gpu_busy_ns", json_value_count_if(busy->known, busy->covered_ns));
