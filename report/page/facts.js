@@ -15,10 +15,6 @@ rooftap.facts = (function () {
     far_from_roof: "more than 3 times the roof's time",
     above_roof: "faster than the roof"
   };
-  var ABOVE_ROOF = {
-    fits_in_l2: "fits in L2", above_nominal_clock: "above nominal clock", unexplained: "above nominal bandwidth",
-    inconsistent_model: "inconsistent model"
-  };
   var TIME_SOURCES = {
     timed: "each execution was timed",
     sampled: "estimated from windows drawn at random",
@@ -320,7 +316,7 @@ rooftap.facts = (function () {
 
   function above_roof(op, data) {
     var device = device_of(op, data), l2 = device && device.identity && device.identity.l2_bytes;
-    var text = own(ABOVE_ROOF, op.above_roof_reason) || op.above_roof_reason;
+    var text = own(words.ABOVE_ROOF, op.above_roof_reason) || op.above_roof_reason;
     return op.above_roof_reason === "fits_in_l2" && known(l2) ? text + " (" + format.gibibytes(l2) + ")" : text;
   }
 

@@ -15,11 +15,7 @@ rooftap.plot_card = (function () {
       return "starved: fewer thread blocks than SMs" + (known ? " (" + op.blocks + " on " + device.sm_count + ")" : "");
     },
     far_from_roof: function () { return "far from its roof: more than 3 times the time there"; },
-    above_roof: function (op) { return "above its roof: " + (ABOVE[op.above_roof_reason] || "not known why"); }
-  };
-  /* As classify/roofline.c has them. */
-  var ABOVE = {
-    fits_in_l2: "fits in L2", above_nominal_clock: "above nominal clock", unexplained: "above nominal bandwidth", inconsistent_model: "inconsistent model"
+    above_roof: function (op) { return "above its roof: " + (rooftap.words.ABOVE_ROOF[op.above_roof_reason] || "not known why"); }
   };
 
   function format() { return rooftap.format; }

@@ -15,7 +15,7 @@ rooftap.plot_legend = (function () {
   function element(name, attributes, children) { return rooftap.draw.element(name, attributes, children); }
   function svg(name, attributes, children) { return rooftap.draw.svg(name, attributes, children); }
   function percent(share) { return rooftap.format.share(share) + " %"; }
-  function operators(count) { return rooftap.format.count(count) + (count === 1 ? " operator" : " operators"); }
+  function operators(count) { return rooftap.words.counted(count, "operator", "operators"); }
 
   /* ---- pictures in the legend: the same marks as in the plot ---- */
 

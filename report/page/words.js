@@ -26,6 +26,12 @@ rooftap.words = (function () {
     { key: "none", name: "unknown", meaning: "nothing is known of the shape" }
   ];
 
+  /* As classify/roofline.c has them. */
+  var ABOVE_ROOF = {
+    fits_in_l2: "fits in L2", above_nominal_clock: "above nominal clock", unexplained: "above nominal bandwidth",
+    inconsistent_model: "inconsistent model"
+  };
+
   function plural(count, one, many) {
     return count === 1 ? one : many;
   }
@@ -111,7 +117,8 @@ rooftap.words = (function () {
   }
 
   return {
-    CLASSES: CLASSES, SHAPES: SHAPES, plural: plural, counted: counted, path: path, losses: losses, lost_share: lost_share,
+    CLASSES: CLASSES, SHAPES: SHAPES, ABOVE_ROOF: ABOVE_ROOF, plural: plural, counted: counted, path: path, losses: losses,
+    lost_share: lost_share,
     /* "simulated GPU time": a time of a simulated GPU is never shown without the word. */
     of_model: function (what, data) { return (data.simulated ? "simulated " : "") + what; }
   };
