@@ -219,7 +219,7 @@
         draw.clear(shown).append(panel(rows[at], data));
         show_curves(shown, rows[at]);
       };
-      if (rows.length > 1) root.append(element("div", { class: "toolbar" }, element("label", { class: "choice" }, ["Attention of ", select])));
+      if (rows.length > 1) root.append(element("div", { class: "toolbar names" }, element("label", { class: "choice" }, ["Attention of ", select])));
       else root.append(element("h3", {}, name_of(rows[0], data)));
       root.append(shown);
       show(0);

@@ -260,7 +260,7 @@
       show(place);
       if (operator !== null) state.select(operator, FROM);
     }
-    root.append(element("div", { class: "toolbar" }, element("label", { class: "choice" }, ["Weight ", select])), shown);
+    root.append(element("div", { class: "toolbar names" }, element("label", { class: "choice" }, ["Weight ", select])), shown);
     [cut_words(data)].forEach(function (note) { if (note) root.append(note); });
     show(places[0]);
     rows_below(root).forEach(function (row) {

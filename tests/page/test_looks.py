@@ -124,6 +124,8 @@ class Paper(harness.Case):
                 self.assert_light(path)
                 for word in words(report["verdict"]["sentence"]).split(" ")[:8]:
                     self.assertIn(word, text)
+                for select in page.locator("#skinny select, #attention select").all():
+                    self.assertIn(words(select.evaluate("box => box.selectedOptions[0].text")), text, f"{name}: of what it is")
                 for cell, _ in oracle.operators(report)[0].values() if report["operators"] else []:
                     self.assertIn(words(cell), text, f"{name}: the first row")
 
