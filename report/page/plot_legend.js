@@ -209,6 +209,24 @@ rooftap.plot_legend = (function () {
     return null;
   }
 
+  /* Operators beside whose path no peak stands, such as dp4a's since Volta, under roofs that are those of other paths. */
+  function no_peak_text(data, drawn, lines) {
+    if (!lines.some(function (line) { return line.side === "compute"; })) return null;
+    var without = drawn.points.filter(function (point) {
+      var op = data.operators[point.index];
+      return op.roof === null && path_of(op);
+    });
+    var paths = without.map(function (point) { return path_of(data.operators[point.index]); }).filter(function (path, place, all) {
+      return all.indexOf(path) === place;
+    });
+    var share = rooftap.roofs.sum(without, "share"), of_what = drawn.by_roof ? " of the time at the roof," : " of GPU time,";
+    return without.length ? operators(without.length) + (share === null ? "" : ", " + percent(share) + of_what) +
+      (without.length === 1 ? " multiplies" : " multiply") + " on " + paths.join(" and ") + ", of which no peak is known: of the roofs only the bandwidth's is " +
+      (without.length === 1 ? "its own." : "theirs.") : null;
+  }
+
+  function path_of(op) { return (op.launch && op.launch.path) || op.type_compute || null; }
+
   function estimated_text(data, device, lines) {
     var identity = device !== null && data.devices[device] && data.devices[device].identity;
     return lines.length && identity && identity.estimated ? "The roofs are estimates: what the driver says of this GPU contradicts its row in the table." : null;
@@ -229,6 +247,7 @@ rooftap.plot_legend = (function () {
       data.simulated ? "Simulated: rates are of a model's times, no GPU was measured." : null,
       by_roof_text(drawn),
       no_roof_text(data, device, lines),
+      no_peak_text(data, drawn, lines),
       estimated_text(data, device, lines),
       drawn.points.some(function (point) { return point.share > 0; }) ? null : "No share of time is known, so sizes mean nothing."
     ].concat(drawn.left_out.map(left_out_text), [

@@ -301,6 +301,9 @@ function test_notes() {
   assert.deepStrictEqual(notes(report([roof({ operators: 0 })], [operator()]), 0), ["No compute roof is known of what ran here, so only the bandwidth is drawn."]);
   assert.deepStrictEqual(notes(report([roof()], [operator(), operator({ intensity: null, share: 0.25 }), operator({ intensity: null, share: 0.125 }), operator({ flops_per_second: null, share: null })]), 0), [
     "2 operators, 37.5 % of GPU time, are not drawn: no arithmetic intensity is known.", "1 operator is not drawn: not timed, so no rate is known."]);
+  const dp4a = { roof: null, launch: { path: "int8-dp4a" } };
+  assert.deepStrictEqual(notes(report([roof()], [operator({ roof: 0 }), operator(dp4a), operator(dp4a), operator({ roof: null, type_compute: null })]), 0), [
+    "2 operators, 50.0 % of GPU time, multiply on int8-dp4a, of which no peak is known: of the roofs only the bandwidth's is theirs."]);
   const cut = report([roof()], [operator()]);
   cut.cut = { operators: { count: 199744, share: 0.0909 } };
   assert.deepStrictEqual(notes(cut, 0), ["199,744 operators, 9.1 % of GPU time, beyond the first 1 are not on this page, on any GPU."]);
