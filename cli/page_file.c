@@ -7,10 +7,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/message.h"
+#include "trace/trace.h"
 
 enum { LINKS_MOST = 40, NAMES_MOST = 100 };
 
@@ -104,12 +106,53 @@ static bool find_place(struct page_file *file)
     return errno == ENOENT && can_be_made(file);
 }
 
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), end = strlen(ending);
+    return length >= end && !strcasecmp(name + length - end, ending);
+}
+
+static bool begins_as_page(const char *path)
+{
+    static const char start[] = "<!doctype html>";
+    char found[sizeof start - 1];
+    int descriptor = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    bool same = descriptor >= 0 && read(descriptor, found, sizeof found) == (ssize_t)sizeof found &&
+                !memcmp(found, start, sizeof found);
+    if (descriptor >= 0)
+        close(descriptor);
+    return same;
+}
+
+/* A recording or a model named by mistake, as in `--html NAME.trace`, can't be had again. Empty files hold nothing. */
+static bool is_no_page(const struct page_file *file)
+{
+    if (ends_in(file->path, TRACE_FILE_SUFFIX))
+        return true; /* also a new one: it would be read as a part of the session */
+    return file->old_bytes && !ends_in(file->path, ".html") && !ends_in(file->path, ".htm") &&
+           !begins_as_page(file->path);
+}
+
+static off_t bytes_of(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? status.st_size : 0;
+}
+
 bool page_file_open(struct page_file *file, const char *name, const char *command)
 {
     *file = (struct page_file){.shown = name, .descriptor = -1};
-    if (find_place(file))
+    bool found = find_place(file);
+    if (found && file->descriptor < 0)
+        file->old_bytes = bytes_of(file->path);
+    if (found && (file->descriptor >= 0 || !is_no_page(file)))
         return true;
-    message_error(command, "the page '%s' can't be written: %m; name another file with --html FILE", name);
+    if (found)
+        message_error(command, "the page '%s' can't be written: %s; name another file with --html FILE", name,
+                      ends_in(file->path, TRACE_FILE_SUFFIX) ? "names in " TRACE_FILE_SUFFIX " are those of recordings"
+                                                             : "that file is no page, and would be lost");
+    else
+        message_error(command, "the page '%s' can't be written: %m; name another file with --html FILE", name);
     return false;
 }
 

@@ -103,7 +103,8 @@ int report_page_command(const struct page_request *request, struct report_option
     }
     options->page = &page;
     int status = report_command(options, stdout, stderr);
-    if (!page.text)
+    bool worth_it = page.text && !(page.unreadable && file.old_bytes); /* the old page may be of a good recording */
+    if (!worth_it)
         page_file_close(&file);
     else if (!page_file_write(&file, page.text, page.bytes, command))
         status = EXIT_USAGE;

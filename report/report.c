@@ -121,8 +121,11 @@ static bool print_report(const struct session *session, const struct models *mod
     bool written = true;
     if (options->json)
         written = print_json(session, models, options, out);
-    if (options->page)
-        return report_html(session, models->books, models->gguf, options->top, options->page) && written;
+    if (options->page) {
+        written = report_html(session, models->books, models->gguf, options->top, options->page) && written;
+        options->page->unreadable = session->bad_file_count && !session->process_count;
+        return written;
+    }
     if (options->json || session_is_empty(session))
         return written;
     struct view view = view_of(options, models, out);

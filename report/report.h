@@ -16,6 +16,7 @@ struct report_page {
     char *text; /* BYTES; NULL: none was made. The caller frees */
     size_t bytes;
     size_t operators, of; /* how many of how many are in it */
+    bool unreadable;      /* nothing that was named could be read: all that the page holds is why */
 };
 
 struct report_options {

@@ -97,6 +97,22 @@ expect_usage_error "File name too long" report --html "$(printf 'n%.0s' {1..300}
 expect_usage_error "File name too long" report --html "$(printf 'n%.0s' {1..5000})" s
 expect_usage_error "no_such_session: No such file" report --html to/x.html no_such_session
 only to
+
+# ---- nor is a recording, or anything else that is no page, written over ----
+cp -r s named && trace=$(find named -name '*.trace' | head -n 1) && echo '{}' >named/session.json && ln -s "../$trace" to/link.html
+for file in "$trace" to/link.html to/new.trace; do
+    expect_usage_error "'$file' can't be written: names in .trace are those of recordings; name another" report --html "$file" s
+done
+expect_usage_error "session.json' can't be written: that file is no page, and would be lost" report --html named/session.json s
+expect "the session's file" "{}" "$(cat named/session.json)"
+cmp -s "$trace" "s/${trace#named/}" || fail "a trace was written over"
+rm named/session.json && diff -r s named || fail "a page in the session's folder"
+: >to/empty && run 0 report --html to/empty s
+run 0 report --html to/empty s
+is_page to/empty
+echo old >to/PAGE.HTM && run 0 report --html to/PAGE.HTM s
+is_page to/PAGE.HTM
+rm to/*
 echo old >to/page.html
 (ulimit -f 8 && "$ROOFTAP" report --html to/page.html s >out 2>err)
 expect "status where files may not grow" 2 $?
@@ -133,6 +149,13 @@ is_page to/damaged.html
 mkdir empty
 run 2 report --html to/empty.html empty
 [ ! -e to/empty.html ] || fail "a page of a folder that is no session"
+mkdir broken && echo "not a trace" >broken/1.trace && cp to/cut.html before.html
+for session in empty broken broken/1.trace /dev/null; do
+    expect_usage_error "rooftap report: $session" report --html to/cut.html $session
+    cmp -s before.html to/cut.html || fail "an old page gave way to one of $session, which is no recording"
+done
+run 2 report --html to/broken.html broken
+is_page to/broken.html
 
 # ---- with other options ----
 run 0 report --html to/both.html --json s
