@@ -123,6 +123,7 @@ MAKERS = {
     "families": case("families"),
     "skinny": case("skinny"),
     "attention": case("attention_of_a_cache"),
+    "huge": own("huge"),
     "large": large,
 }
 

@@ -87,8 +87,9 @@ class Looks(harness.Case):
 
     def test_zoomed(self):
         """At 400 % of a window of 1280 px, which is 320 px (WCAG 1.4.10)."""
-        with self.opened("llama", width=320, height=256) as page:
-            self.assertLessEqual(page.evaluate("() => document.documentElement.scrollWidth - innerWidth"), 0, page.evaluate(WIDE))
+        for name in self.available(["llama", "huge"]):
+            with self.subTest(session=name), self.opened(name, width=320, height=256) as page:
+                self.assertLessEqual(page.evaluate("() => document.documentElement.scrollWidth - innerWidth"), 0, page.evaluate(WIDE))
 
 
 def words(text):
