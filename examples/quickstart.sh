@@ -27,3 +27,4 @@ fi
 # shellcheck disable=SC2086 # two words or none
 $build/bin/rooftap record $simulate -- $build/examples/decode_loop/decode_loop "$@"
 $build/bin/rooftap report
+echo "the same for a browser or a mail: $build/bin/rooftap report --html report.html"
