@@ -52,7 +52,7 @@ def written(value):
         ways.append(oracle.count)
         if 0 < value < 65536:
             ways.append(lambda number: f"{number:04x}")
-    if value >= 10**9:
+    if 10**9 <= value < 2**63: # nanoseconds, until 2262
         moment = datetime.datetime.fromtimestamp(value // 10**9, datetime.timezone.utc)
         ways.append(lambda number: moment.strftime("%Y-%m-%d %H:%M:%S"))
     return {way(value) for way in ways}
@@ -91,7 +91,7 @@ def derived(report):
         yield from sums.values()
         if sum(sums.values()):
             yield from (value / sum(sums.values()) for value in sums.values())
-    for power in range(32): # bins of M without any are shown between others
+    for power in range(53): # bins of M without any are shown between others
         yield from (2**power, 2**(power + 1) - 1)
     sum_of = [process["sums"] for process in report["processes"] if process["sums"]]
     if sum_of:
