@@ -265,9 +265,13 @@ rooftap.facts = (function () {
     return format.intensity(op.intensity_kv) + " FLOP/B" + (op.bound_kv ? ": " + op.bound_kv + "-bound by that" : "");
   }
 
-  function m_star(op) {
+  function m_star(op, data) {
     if (known(op.m_star)) return "compute-bound from M " + format.intensity(op.m_star) + " on";
-    return has_shape(op) && known(op.ridge) ? "no M makes it compute-bound, or it is not known" : null;
+    if (!has_shape(op) || !known(op.ridge)) return null;
+    var place = data.operators.indexOf(op);
+    var weight = (data.weights || []).find(function (one) { return one.operators.indexOf(place) >= 0; });
+    if (!weight || weight.m_star_never !== true) return "no M makes it compute-bound, or it is not known";
+    return "no M makes it compute-bound: N and K cap it at " + format.intensity(weight.intensity_limit) + " FLOP/B";
   }
 
   function flops(value) {
@@ -336,7 +340,7 @@ rooftap.facts = (function () {
       ["by the KV cache alone", kv_bound(op)],
       ["roof", roof ? words.path(roof) + ": " + format.tera(roof.flops_per_second) + " TFLOP/s, " +
         format.giga(roof.bytes_per_second) + " GB/s, ridge " + format.intensity(roof.ridge) + " FLOP/B" : null],
-      ["M*", m_star(op)],
+      ["M*", m_star(op, data)],
       ["work", work(op)],
       ["at the roof", roof_time(op)],
       ["achieved", achieved_flops(op, roof)],

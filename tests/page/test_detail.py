@@ -83,6 +83,10 @@ def roof_rows(report, op):
         rows["gain"] = f"at most {oracle.duration(op['gain_ns'])}{part}, at the roof"
     if op["m_star"] is not None:
         rows["M*"] = f"compute-bound from M {oracle.one_decimal(op['m_star'])} on"
+    elif op["ridge"] is not None:
+        for weight in report["weights"]:
+            if weight["m_star_never"] and report["operators"].index(op) in weight["operators"]:
+                rows["M*"] = f"no M makes it compute-bound: N and K cap it at {oracle.one_decimal(weight['intensity_limit'])} FLOP/B"
     return rows
 
 
