@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void out_of_memory(size_t bytes)
+void allocate_failed(size_t bytes)
 {
     fprintf(stderr, "rooftap: out of memory (asked for %zu bytes more); free some and run it again\n", bytes);
     exit(2);
@@ -17,7 +17,7 @@ void *allocate(size_t count, size_t bytes)
 {
     void *memory = calloc(count ? count : 1, bytes);
     if (!memory)
-        out_of_memory(count * bytes);
+        allocate_failed(count * bytes);
     return memory;
 }
 
@@ -28,7 +28,7 @@ void *allocate_grow(void *array, size_t count, size_t *capacity, size_t bytes)
     size_t larger = *capacity ? 2 * *capacity : 16;
     void *moved = larger <= SIZE_MAX / bytes ? realloc(array, larger * bytes) : NULL;
     if (!moved)
-        out_of_memory(larger * bytes);
+        allocate_failed(larger * bytes);
     *capacity = larger;
     return moved;
 }
@@ -39,6 +39,6 @@ char *allocate_text(const char *text)
         return NULL;
     char *copy = strdup(text);
     if (!copy)
-        out_of_memory(strlen(text));
+        allocate_failed(strlen(text));
     return copy;
 }

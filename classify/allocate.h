@@ -13,4 +13,7 @@ void *allocate_grow(void *array, size_t count, size_t *capacity, size_t bytes);
 
 char *allocate_text(const char *text); /* a copy; NULL stays NULL */
 
+/* Ends the command, as all of these do. */
+void allocate_failed(size_t bytes) __attribute__((noreturn));
+
 #endif

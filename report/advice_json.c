@@ -11,13 +11,14 @@
 #include "report/advice_text.h"
 #include "report/caveats.h"
 #include "report/json_value.h"
+#include "report/text_stream.h"
 #include "report/verdict_text.h"
 
 static json_t *sentence(const struct session *session, const struct advice_list *list, const struct verdict *verdict)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = text_stream_open(&text, &bytes);
     if (!out)
         return json_null();
     verdict_text_print(session, list, verdict, out);

@@ -12,6 +12,7 @@
 #include "report/columns.h"
 #include "report/format.h"
 #include "report/row_names.h"
+#include "report/text_stream.h"
 
 enum { SUBJECTS_SHOWN = 3, NAME_WIDTH = 48 };
 
@@ -362,7 +363,7 @@ char *advice_text_subject(const struct session *session, const struct advice_row
     };
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = text_stream_open(&text, &bytes);
     if (!out)
         return allocate_text("");
     print_gpu(session, row->kind, index, out);

@@ -9,6 +9,7 @@
 
 #include "classify/hidden_shapes.h"
 #include "report/format.h"
+#include "report/text_stream.h"
 
 static bool simulated(const struct session *session, FILE *out)
 {
@@ -337,7 +338,7 @@ char *caveat_text(const struct caveat *caveat, const struct session *session)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = text_stream_open(&text, &bytes);
     if (!out)
         return NULL;
     bool holds = caveat->print(session, out);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "classify/allocate.h"
+#include "report/text_stream.h"
 
 struct piece {
     const char *begin;
@@ -106,7 +107,7 @@ char *mangled_name_outline(const char *name)
     const char *p = read_function(name, &function);
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = p ? open_memstream(&text, &bytes) : NULL;
+    FILE *out = p ? text_stream_open(&text, &bytes) : NULL;
     if (!out)
         return allocate_text(name);
     print_piece(out, &function);

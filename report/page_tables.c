@@ -19,6 +19,7 @@
 #include "report/report_text.h"
 #include "report/row_names.h"
 #include "report/skinny.h"
+#include "report/text_stream.h"
 
 enum {
     NAME_WIDTH = 72,   /* columns of a name in a cell */
@@ -244,7 +245,7 @@ static void print_meanings(const struct page_table *table)
 {
     char *lines = NULL;
     size_t bytes = 0;
-    FILE *text = open_memstream(&lines, &bytes);
+    FILE *text = text_stream_open(&lines, &bytes);
     if (!text)
         return;
     meanings_print(table->source->session, table->rows, text);
@@ -298,7 +299,7 @@ static char *skinny_caption(const struct column_source *source)
 {
     char *caption = NULL;
     size_t bytes = 0;
-    FILE *text = open_memstream(&caption, &bytes);
+    FILE *text = text_stream_open(&caption, &bytes);
     if (!text)
         return NULL;
     skinny_print_title(source, text);
@@ -312,7 +313,7 @@ static void print_skinny_notes(const struct page_table *table)
     const struct view view = {.by = COLUMNS_OF_SKINNY};
     char *lines = NULL, number[FORMAT_BYTES];
     size_t bytes = 0, told = table->rows->shown < NOTES_MOST ? table->rows->shown : NOTES_MOST;
-    FILE *text = open_memstream(&lines, &bytes);
+    FILE *text = text_stream_open(&lines, &bytes);
     if (!text)
         return;
     fprintf(text, "%s\n", skinny_legend);

@@ -12,6 +12,7 @@
 #include "report/format.h"
 #include "report/label.h"
 #include "report/safe_text.h"
+#include "report/text_stream.h"
 #include "report/timing_text.h"
 
 enum { TIMING_TEXT_WIDTH = 200 }; /* the reason comes last in it */
@@ -144,7 +145,7 @@ static char *process_facts(const struct session_process *process)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *facts = open_memstream(&text, &bytes);
+    FILE *facts = text_stream_open(&text, &bytes);
     if (!facts)
         return allocate_text(end_text(process));
     fprintf(facts, "%s, ", end_text(process));

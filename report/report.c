@@ -19,6 +19,7 @@
 #include "report/report_json.h"
 #include "report/report_text.h"
 #include "report/safe_text.h"
+#include "report/text_stream.h"
 #include "report/view.h"
 
 enum { ROWS_ON_TERMINAL = 30, LEAST_WIDTH = 80 };
@@ -34,7 +35,7 @@ static void complain_of_nothing(const struct session *session, FILE *err)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *line = open_memstream(&text, &bytes);
+    FILE *line = text_stream_open(&text, &bytes);
     if (!line)
         return;
     no_launch_text_print(session, line);

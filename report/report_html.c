@@ -19,6 +19,7 @@
 #include "report/report_json.h"
 #include "report/report_text.h"
 #include "report/roofline_svg.h"
+#include "report/text_stream.h"
 #include "report/verdict_text.h"
 #include "report/view.h"
 
@@ -43,7 +44,7 @@ static char *verdict_of_session(const struct session *session)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = text_stream_open(&text, &bytes);
     if (!out)
         return NULL;
     struct advice_list advice = advice_find(session);
@@ -78,7 +79,7 @@ static char *text_of_session(const struct source *source)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = text_stream_open(&text, &bytes);
     const struct view view = {.rows = TEXT_ROWS,
                               .width = REPORT_TEXT_WIDTH,
                               .by = COLUMNS_OF_SHAPE,
@@ -108,7 +109,7 @@ static void print_nothing(struct source *source, FILE *out)
     size_t bytes = 0;
     if (no_launch_of(source->session) == NO_LAUNCH_NOT_SO)
         return;
-    FILE *reason = open_memstream(&text, &bytes);
+    FILE *reason = text_stream_open(&text, &bytes);
     if (reason) {
         no_launch_text_print(source->session, reason);
         fclose(reason);
@@ -204,7 +205,7 @@ static void print_page(struct source *source, FILE *out)
 static bool make(struct source *source, struct report_page *page)
 {
     *page = (struct report_page){0};
-    FILE *out = open_memstream(&page->text, &page->bytes);
+    FILE *out = text_stream_open(&page->text, &page->bytes);
     if (!out)
         return false;
     print_page(source, out);

@@ -12,6 +12,7 @@
 #include "classify/launch_format.h"
 #include "report/mangled_name.h"
 #include "report/safe_text.h"
+#include "report/text_stream.h"
 
 enum {
     DEEPEST = 24,        /* of nested template arguments, whatever a caller asks for */
@@ -200,7 +201,7 @@ static char *argument_text(struct writer *writer, struct slice s)
     char *text = NULL;
     size_t bytes = 0;
     struct writer inner = *writer;
-    inner.out = open_memstream(&text, &bytes);
+    inner.out = text_stream_open(&text, &bytes);
     if (!inner.out)
         return allocate_text("...");
     write_argument(&inner, s);
@@ -482,7 +483,7 @@ char *short_name(const char *name, enum short_name_detail detail, int depth)
     if (length_of(whole) > LONGEST || find_parameters(whole) == whole.end)
         return allocate_text(name); /* no C++ function: as it is */
     struct writer writer = {.detail = detail, .depth = depth < DEEPEST ? depth : DEEPEST, .unwraps = DEEPEST};
-    writer.out = open_memstream(&text, &bytes);
+    writer.out = text_stream_open(&text, &bytes);
     if (!writer.out)
         return allocate_text(name);
     write_function(&writer, whole);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/text_stream.h"
+
 /* Bytes of LINE that WIDTH columns take, up to a blank behind START if there is one. */
 static size_t bytes_that_fit(const char *line, size_t bytes, size_t start, size_t width)
 {
@@ -36,7 +38,7 @@ void wrapped_text_print(const char *text, size_t width, size_t indent, FILE *out
 FILE *wrapped_text_begin(struct wrapped_text *wrapped, size_t width, size_t indent, FILE *out)
 {
     *wrapped = (struct wrapped_text){.out = out, .width = width, .indent = indent};
-    wrapped->stream = open_memstream(&wrapped->text, &wrapped->bytes);
+    wrapped->stream = text_stream_open(&wrapped->text, &wrapped->bytes);
     return wrapped->stream ? wrapped->stream : out;
 }
 

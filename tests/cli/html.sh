@@ -119,6 +119,15 @@ expect "status where files may not grow" 2 $?
 grep -q "could not be written: File too large; what was there before, if anything, still is" err || fail "ulimit -f: $(cat err)"
 expect "the old file" old "$(cat to/page.html)"
 only to page.html
+for kilobytes in $(seq 4000 200 10000); do # somewhere in there memory runs out while the page is made
+    echo old >to/page.html
+    if { (ulimit -v "$kilobytes" && exec "$ROOFTAP" report --html to/page.html s >out 2>err); } 2>/dev/null; then
+        cmp -s first to/page.html || fail "with $kilobytes kB of memory a page is not whole, and nothing said so"
+    else
+        expect "the old file, with $kilobytes kB of memory" old "$(cat to/page.html)"
+    fi
+done
+only to page.html
 if [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null; then
     mkdir small
     unshare --mount bash -c 'mount -t tmpfs -o size=64k tmpfs small && echo old >small/page.html &&
