@@ -103,7 +103,7 @@ rooftap.rows = (function () {
     return typeof value === "string" ? rooftap.names.visible(value) : null;
   }
 
-  /* The rows of PLACES and what the page doesn't hold, with a header. */
+  /* The rows of PLACES and what the page doesn't hold, with a header. A model's times are told apart wherever the file goes. */
   function to_csv(model, data, places) {
     var list = data[LISTS[model.by]] || [], rest = data.cut && data.cut[LISTS[model.by]];
     var columns = model.columns.filter(function (column) { return name_of(model.by, column) !== null; });
@@ -111,9 +111,9 @@ rooftap.rows = (function () {
     function fields(mark, row, item, field) {
       return [mark].concat(
         columns.map(function (column) { return field(row.cells[column.place], item, name_of(model.by, column)); }),
-        more.map(function (key) { return more_of(item, key); }));
+        more.map(function (key) { return more_of(item, key); }), data.simulated);
     }
-    var lines = [["index"].concat(columns.map(function (column) { return name_of(model.by, column); }), more)];
+    var lines = [["index"].concat(columns.map(function (column) { return name_of(model.by, column); }), more, "simulated")];
     places.forEach(function (place) {
       var row = model.rows[place];
       lines.push(fields(row.index, row, list[row.index], field_of));

@@ -77,7 +77,7 @@ function test_csv_of_shapes() {
       { time_ns: 5, share: null, m: null, shape_source: "name", time_source: null, name: "_Z1g", display_name: "=g(\"x\"),\u202e" },
       { time_ns: 7, share: 0.5, m: 3, shape_source: "params", time_source: "timed", name: "h", display_name: "h" }
     ],
-    cut: { operators: { count: 3, time_ns: 123456789012, share: 0.02 } }
+    simulated: true, cut: { operators: { count: 3, time_ns: 123456789012, share: 0.02 } }
   };
   const columns = [["share", "%TIME"], ["time", "TIME"], ["m", "M"], ["class", "CLASS", true], [null, "FLAGS", true]];
   const model = model_of("shape", columns, [
@@ -87,22 +87,22 @@ function test_csv_of_shapes() {
     [2, [cell("50.0", 0.5), cell("7 ns", 7), cell("<=768", 768), cell("-"), cell("")]]
   ], [cell("2.0"), cell("123.5 s"), null, null, null]);
   assert.strictEqual(rows.to_csv(model, data, [2, 0, 1]), [
-    "index,share,time_ns,m,bound,flags,shape_source,time_source,name",
-    "2,0.5,7,768,,,params,timed,h",
-    "0,0.123456789012,27787438123,1,memory,\"near_ridge,starved\",exact,timed,f",
-    "1,,5,,,,name,,\"'=g(\"\"x\"\"),\ufffd\"",
-    "the other 3,0.02,123456789012,,,,,,", ""
+    "index,share,time_ns,m,bound,flags,shape_source,time_source,name,simulated",
+    "2,0.5,7,768,,,params,timed,h,true",
+    "0,0.123456789012,27787438123,1,memory,\"near_ridge,starved\",exact,timed,f,true",
+    "1,,5,,,,name,,\"'=g(\"\"x\"\"),\ufffd\",true",
+    "the other 3,0.02,123456789012,,,,,,,true", ""
   ].join("\r\n"));
-  assert.strictEqual(rows.to_csv(model, { operators: data.operators, cut: null }, []).split("\r\n")[1], "the rest,,,,,,,,");
+  assert.strictEqual(rows.to_csv(model, { operators: data.operators, simulated: false, cut: null }, []).split("\r\n")[1], "the rest,,,,,,,,,false");
 }
 
 function test_csv_of_others() {
   const weights = model_of("weight", [["m_star", "M*"], ["fill", "BLOCKS"]], [[0, [cell("never", Infinity), cell("32/128", 0.25)]]]);
-  assert.strictEqual(rows.to_csv(weights, { weights: [{ m_star: null, fill: 0.25 }], cut: null }, [0]), "index,m_star,fill\r\n0,never,0.25\r\n");
+  assert.strictEqual(rows.to_csv(weights, { weights: [{ m_star: null, fill: 0.25 }], cut: null }, [0]), "index,m_star,fill,simulated\r\n0,never,0.25,\r\n");
   const kernels = model_of("kernel", [["share", "%TIME"], ["name", "NAME", true]], [[0, [cell("1.0", 0.01), cell("short<...>")]]]);
   assert.strictEqual(rows.to_csv(kernels, { kernels: [{ share: 0.01, name: "_Z5short", display_name: "short<int>" }] }, [0]),
-    "index,share,name\r\n0,0.01,short<int>\r\n");
-  assert.strictEqual(rows.to_csv(kernels, {}, [0]), "index,share,name\r\n0,0.01,\r\n");
+    "index,share,name,simulated\r\n0,0.01,short<int>,\r\n");
+  assert.strictEqual(rows.to_csv(kernels, {}, [0]), "index,share,name,simulated\r\n0,0.01,,\r\n");
 }
 
 /* ---- facts ---- */

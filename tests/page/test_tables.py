@@ -192,6 +192,7 @@ class Taking(harness.Case):
         rows, entries = self.parsed(text), report[oracle.LISTS[by]]
         whole = [row for row in rows if row["index"].isdigit()]
         self.assertEqual([int(row["index"]) for row in whole], list(range(len(entries))))
+        self.assertEqual({row["simulated"] for row in rows}, {str(report["simulated"]).lower()})
         expected = oracle.ROWS[by](report)
         names = {"shape": {"time_ns": "TIME", "share": "%TIME", "calls": "CALLS", "m": "M", "n": "N", "k": "K", "intensity": "FLOP/B",
                            "flops_per_second": "TFLOP/s", "bytes_per_second": "GB/s", "roof_fraction": "%ROOF", "gain_share": "%GAIN"},
