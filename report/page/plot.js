@@ -427,7 +427,10 @@
   function resize() {
     if (!nodes.stage.clientWidth) return; /* not shown, as in print */
     var now = size();
-    if (now.width !== plot.width || now.height !== plot.height) plot.setSize(now);
+    if (now.width !== plot.width || now.height !== plot.height) {
+      plot.setSize(now);
+      show_texts(); /* the legend's bubbles are as large as the plot's */
+    }
     show_card();
   }
 

@@ -155,7 +155,7 @@ rooftap.plot_marks = (function () {
     if (clear && frame.flat.some(function (y) { return y > top && y < top + height; })) return null;
     /* Left of the highest roof there is nothing that its label could cover. */
     var tries = Math.max(Math.floor((right - at.x0 - width) / step) + 1, line === frame.highest ? 1 : 0);
-    return free_place({ left: right - width, right: right, top: top, bottom: top + height }, { x: -step, y: 0 }, tries, frame.taken, frame.area);
+    return free_place({ left: right - width, right: right, top: top, bottom: top + height }, { x: -step, y: 0 }, tries, frame.taken.concat(frame.points || []), frame.area);
   }
 
   /* {text, box}, by the first wish that there is room for; null: a label away from its line would be taken for another's, so
@@ -164,7 +164,7 @@ rooftap.plot_marks = (function () {
     var texts = [line_text(line)];
     if (line.standard !== "specification") texts.push(rate_text(line) + " " + line.word);
     if (frame.context.measureText(texts[0]).width > 0.6 * (at.x1 - at.x0)) texts.reverse(); /* more of the line than a label should cover */
-    var wishes = line.standard === "specification" ? [[true, frame.narrow]] : [[false, true], [true, true], [false, false]];
+    var wishes = line.standard === "specification" ? [[true, frame.narrow]] : [[false, true], [true, true]];
     for (var wish = 0; wish < wishes.length; wish++)
       for (var each = 0; each < texts.length; each++) {
         var box = flat_place(frame, line, at, frame.context.measureText(texts[each]).width, wishes[wish][0], wishes[wish][1]);
@@ -271,6 +271,7 @@ rooftap.plot_marks = (function () {
       var above = flat_lines(lines, true), below = flat_lines(lines, false);
       frame.taken = [];
       frame.highest = above[0];
+      frame.narrow = frame.area.right - frame.area.left < 400 * frame.ratio;
       frame.several = above.filter(function (line) { return line.ridge; }).length > 1;
       frame.flat = above.concat(below).map(function (line) { return frame.y(line.rate); });
       above.concat(below).forEach(function (line) { flat_label(frame, line); });
