@@ -148,7 +148,7 @@
       return [each.phase === "unknown" ? "no phase" : each.phase, format.count(each.queries), (each.keys_at_most ? "<=" : "") + format.count(each.keys),
         format.count(each.sequences), format.count(each.executions), format.duration(each.time_ns), format.intensity(each.intensity),
         format.intensity(each.intensity_kv), each.bound].concat(with_share ? [each.phase === "decode" ? null : format.share(known(each.keys) ? share_at(row, each.keys) : null)] : []);
-    }));
+    }), "lengths");
     return element("div", {}, [table, left > 0 ? element("p", { class: "note" }, "and " + words.counted(left, "more length", "more lengths") +
       " for less time: `rooftap report --json` has all.") : null]);
   }

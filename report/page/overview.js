@@ -193,9 +193,16 @@
     ];
   }
 
-  function timed_words(coverage) {
+  /* Of graph replays, whose kernels are more than the calls and launches that were captured. */
+  function replayed(data) {
+    return data.processes.reduce(function (sum, process) { return sum + (process.graph_replays ? process.graph_replays.kernels_timed || 0 : 0); }, 0);
+  }
+
+  function timed_words(data) {
+    var coverage = data.coverage, of_graphs = replayed(data);
     if (!format.known(coverage.kernels)) return "no kernel timed";
-    return (coverage.kernels > 0 && !coverage.kernels_untimed ? "all " : "") + words.counted(coverage.kernels, "kernel", "kernels") + " timed";
+    return (coverage.kernels > 0 && !coverage.kernels_untimed && !coverage.executions_without_time ? "all " : "") + words.counted(coverage.kernels, "kernel", "kernels") + " timed" +
+      (of_graphs ? ", " + format.count(of_graphs) + " of them in replays of graphs" : "");
   }
 
   function coverage_card(data) {
@@ -206,7 +213,7 @@
       parts.push(bar_group("by GEMM and attention launches", null, shares(c.launch_share)));
     if (c.kernels_untimed > 0) parts.push(bar_group("by whether kernels were timed", null, timed_parts(c)));
     parts.push(element("p", { class: "note" }, words.counted(c.calls, "library call", "library calls") + ", " +
-      words.counted(c.launches, "kernel launch", "kernel launches") + " besides, " + timed_words(c) +
+      words.counted(c.launches, "kernel launch", "kernel launches") + " besides, " + timed_words(data) +
       (format.known(c.executions_without_time) && c.executions_without_time > 0
         ? ", " + words.counted(c.executions_without_time, "execution", "executions") + " without a time" : "")));
     return element("div", { class: "card" }, parts);

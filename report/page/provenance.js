@@ -45,6 +45,9 @@
     var lists = Object.keys(cut.lists || {}).map(function (name) {
       return [element("code", {}, name), ": " + format.count(cut.lists[name].shown) + " of " + format.count(cut.lists[name].of)];
     });
+    ["operators", "weights", "kernels"].forEach(function (name) {
+      if (cut[name]) lists.push([element("code", {}, name), ": " + format.count(cut[name].count) + " beyond the first " + format.count(data[name].length)]);
+    });
     return { title: "What this page leaves out", open: true, note: "so that it stays small; `rooftap report --json` has all", body: [
       tabular.list(lists.map(function (line) { return element("span", {}, line); })),
       cut.texts > 0 ? element("p", { class: "note" }, format.count(cut.texts) + " texts are cut to " + format.count(cut.text_bytes) + " bytes.") : null

@@ -164,7 +164,7 @@
       var saved = weight.saved_ns[lever.key];
       return [element("abbr", { title: lever.title + ": " + lever.meaning }, lever.name),
         saved === 0 ? "0" : format.duration(saved), format.gain(base_ns && format.known(saved) ? saved / base_ns : null)];
-    }));
+    }), "levers");
   }
 
   function fill_words(weight) {
