@@ -211,6 +211,17 @@ static void print_rest(const struct page_table *table)
             table->of == COLUMNS_OF_SKINNY ? "" : table->by);
 }
 
+/* LINE, whose arrows stay whole: one would be broken after its "-". */
+static void print_item(char *line, FILE *out)
+{
+    for (char *arrow; (arrow = strstr(line, "->")); line = arrow + 2) {
+        *arrow = '\0';
+        html_text_print(out, line);
+        fputs("<span class=\"whole\">-&gt;</span>", out);
+    }
+    html_text_print(out, line);
+}
+
 /* LINES of a text for people as items; blank ones and blanks before them are left out. */
 static void print_items(char *lines, FILE *out)
 {
@@ -220,7 +231,7 @@ static void print_items(char *lines, FILE *out)
         if (!*line)
             continue;
         fputs(any ? "<li>" : "<ul class=\"notes\">\n<li>", out);
-        html_text_print(out, line);
+        print_item(line, out);
         fputs("</li>\n", out);
         any = true;
     }

@@ -28,7 +28,8 @@ class Tree(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         assert "style" not in attributes and not any(key.startswith("on") for key in attributes), (tag, attributes)
-        assert tag in {"div", "table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "p", "ul", "li"}, tag
+        assert tag in {"div", "table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "p", "ul", "li", "span"}, tag
+        assert tag != "span" or (self.open[-1] == "li" and attributes == {"class": "whole"}), (self.open, attributes)
         if tag not in VOID:
             self.open.append(tag)
         if tag == "div":
@@ -53,7 +54,8 @@ class Tree(html.parser.HTMLParser):
             self.tables[-1][self.part][-1]["cells"][-1]["text"] += text
         elif self.open[-1] == "caption":
             self.tables[-1]["caption"] += text
-        elif self.open[-1] in ("p", "li"):
+        elif self.open[-1] in ("p", "li", "span"):
+            assert self.open[-1] == "span" or "->" not in text, text  # an arrow is never broken
             self.notes[-1] += text
         else:
             assert not text.strip(), (self.open, text)
