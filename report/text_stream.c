@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A cookie stream whose buffer grows by allocate_grow(), which ends the command where memory runs out. */
 #include "report/text_stream.h"
 
 #include <stdbool.h>

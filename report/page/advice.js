@@ -81,7 +81,8 @@
     var advice = data.advice || [];
     if (!advice.length) return [element("p", { "class": "note" }, none_text(data))];
     return [
-      element("p", { "class": "note" }, "Most saved first; savings overlap, so they don't add up." +
+      element("p", { "class": "note" }, "Most saved first; savings overlap, so they don't add up. Advised is only what a fact of the recording " +
+        "calls for: a large %GAIN without advice is time above the roof of which nothing recorded says how to win it." +
         (data.simulated ? " All of a simulated GPU." : "")),
       element("ol", { "class": "advice" }, advice.map(function (one) { return item(one, data); })),
       left_out(data, "advice", "pieces of advice"), left_out(data, "advice[].subjects", "subjects")

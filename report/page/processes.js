@@ -43,7 +43,7 @@ rooftap.processes = (function () {
   }
 
   function processes_group(data) {
-    return { title: "Processes", note: String(data.processes.length), body: [
+    return { title: "Processes", note: tabular.count_of(data, "processes"), body: [
       tabular.table(null, PROCESSES, data.processes.map(process_cells)), tabular.cut_note(data, "processes")
     ] };
   }

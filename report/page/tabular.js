@@ -66,6 +66,12 @@ rooftap.tabular = (function () {
     return new Date(realtime_ns / 1e6).toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
   }
 
+  /* "3", or "32 of 40" of a list that was cut. */
+  function count_of(data, name) {
+    var cut = data.cut && data.cut.lists ? data.cut.lists[name] : null;
+    return cut ? format.count(cut.shown) + " of " + format.count(cut.of) : format.count(data[name].length);
+  }
+
   /* "32 of 40 are here": of a list that was cut so that the page stays small. */
   function cut_note(data, name) {
     var cut = data.cut && data.cut.lists ? data.cut.lists[name] : null;
@@ -73,5 +79,5 @@ rooftap.tabular = (function () {
       " are in this page; `rooftap report --json` has all.") : null;
   }
 
-  return { head: head, row: row, table: table, facts: facts, list: list, code: code, percent: percent, utc: utc, cut_note: cut_note };
+  return { head: head, row: row, table: table, facts: facts, list: list, code: code, percent: percent, utc: utc, count_of: count_of, cut_note: cut_note };
 })();

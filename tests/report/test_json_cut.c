@@ -123,7 +123,7 @@ static void test_made_short(void **state)
         json_value_set(root, "list", list);
         if (large) /* 32 lists of 32 texts of 1000 bytes: too much, so all lists become shorter */
             for (int i = 0; i < 32; i++) {
-                char key[16];
+                char key[32];
                 snprintf(key, sizeof key, "other %d", i);
                 json_value_set(root, key, texts(32, text));
             }
