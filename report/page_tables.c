@@ -30,7 +30,7 @@ enum {
 struct page_table {
     enum columns_of of;
     const char *by;      /* data-by, and `--by` */
-    const char *caption; /* as it is: ours */
+    const char *caption; /* as it is: ours; without its order */
     const struct column_source *source;
     struct operator_rows *rows;
     struct demangler *demangler;
@@ -239,10 +239,22 @@ static void print_items(char *lines, FILE *out)
         fputs("</ul>\n", out);
 }
 
+/* What says how rows are sorted; that of skinny weights is by what they would save. */
+static const char *order_words(const struct page_table *table)
+{
+    if (table->of == COLUMNS_OF_SKINNY)
+        return "";
+    return table->source->by_roof ? "; nothing was timed" : ", longest time first";
+}
+
 static void print_table(const struct page_table *table)
 {
-    fprintf(table->out, "<table class=\"rows\" data-by=\"%s\"><caption>%s%s</caption>\n", table->by, table->caption,
-            table->source->session->simulated ? " (simulated times)" : "");
+    const struct column_source *source = table->source;
+    fprintf(table->out, "<table class=\"rows\" data-by=\"%s\"><caption>%s%s%s</caption>\n", table->by, table->caption,
+            order_words(table),
+            !source->session->simulated ? ""
+            : source->by_roof           ? " (a simulated GPU)"
+                                        : " (simulated times)");
     print_titles(table);
     print_rows(table);
     if (table->rows->shown < table->rows->count)
@@ -286,11 +298,11 @@ void page_tables_print(const struct column_source *source, size_t rows, FILE *ou
 {
     /* clang-format off */
     static const struct { enum columns_of of; const char *by, *caption, *none; } tables[] = {
-        {COLUMNS_OF_SHAPE, "shape", "Each different call, and kernels that no call owns, longest time first",
+        {COLUMNS_OF_SHAPE, "shape", "Each different call, and kernels that no call owns",
          "no call and no kernel of this run is known"},
-        {COLUMNS_OF_WEIGHT, "weight", "Each different weight, whatever it is multiplied with, longest time first",
+        {COLUMNS_OF_WEIGHT, "weight", "Each different weight, whatever it is multiplied with",
          "no call of this run has an operand that is known to be a weight"},
-        {COLUMNS_OF_KERNEL, "kernel", "Each library function and kernel with all of its shapes, longest time first",
+        {COLUMNS_OF_KERNEL, "kernel", "Each library function and kernel with all of its shapes",
          "no call and no kernel of this run is known"},
     };
     /* clang-format on */

@@ -115,7 +115,13 @@ def same_value(cell, value, scale=1):
 
 
 def check_values(table, listed):
-    """Sort values of columns that are keys of the JSON."""
+    """Sort values of columns that are keys of the JSON; where a time is known, rows are said to be sorted by it, and are."""
+    times = [listed[int(row["attributes"]["data-index"])]["time_ns"] for row in table["tbody"]]
+    if table["by"] != "skinny" and any(time is not None for time in times):
+        assert "longest time first" in table["caption"], table["caption"]
+        assert [time or 0 for time in times] == sorted((time or 0 for time in times), reverse=True), times
+    if "nothing was timed" in table["caption"]:
+        assert "time first" not in table["caption"] and all(time is None for time in times), (table["caption"], times[:3])
     keys = {"time": "time_ns", "share": "share", "calls": "executions" if table["by"] in ("weight", "skinny") else "calls",
             "intensity": "intensity", "flops": "flops_per_second", "bytes": "bytes_per_second", "roof": "roof_fraction",
             "m_star": "m_star", "m90": "m_p90"}
