@@ -12,7 +12,7 @@
 #include "report/html_text.h"
 #include "report/roofline_picture.h"
 
-enum { DEVICES_MOST = 4, POINTS_MOST = 100, NAME_BYTES = 80, LABELS_MOST = 4 * GPU_PATH_COUNT };
+enum { DEVICES_MOST = 4, POINTS_MOST = 100, NAME_BYTES = 44, LABELS_MOST = 4 * GPU_PATH_COUNT };
 
 /* ---- axes ---- */
 
