@@ -17,4 +17,4 @@ if [ "${found:-0}" -eq 0 ]; then
     echo "the $slice build has no test labelled for it: this slice would prove nothing" >&2
     exit 1
 fi
-ctest --preset "$slice" --timeout 300 -j 2
+ctest --preset "$slice" --timeout 600 -j 2
