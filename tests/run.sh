@@ -25,7 +25,7 @@ need_packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross || echo "tests/run.sh:
 need_packages musl-tools || echo "tests/run.sh: no program of another C library is tried" >&2
 if [ -z "$quick" ]; then
     need_packages debootstrap
-    need_packages chromium poppler-utils locales || echo "tests/run.sh: the page is opened in no browser" >&2
+    need_packages chromium fonts-dejavu-core poppler-utils locales || echo "tests/run.sh: the page is opened in no browser" >&2
 fi
 
 jobs=$(nproc)

@@ -42,7 +42,7 @@ flock 9
 
 browser=$(find_browser) || {
     [ -z "$offline" ] || skip "no Chromium; tests/page/setup.sh installs it"
-    need_packages chromium >&2 || skip "cannot install chromium"
+    need_packages chromium fonts-dejavu-core >&2 || skip "cannot install chromium"
     browser=$(find_browser) || skip "no Chromium; expected the package chromium, or its path in ROOFTAP_BROWSER"
 }
 if ! is_made; then
