@@ -28,6 +28,11 @@ const char *gemm_side_name(enum gemm_side side)
     return names[side];
 }
 
+bool weight_has_time(const struct weight_row *weight)
+{
+    return weight->timed && weight->time_ns;
+}
+
 const char *weight_change_name(enum weight_change change)
 {
     static const char *const names[WEIGHT_CHANGE_COUNT] = {

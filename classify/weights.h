@@ -108,6 +108,9 @@ void naive_attention_find(struct session *session);
 void weights_find(struct session *session);
 void weights_free(struct session *session);
 
+/* A process was timed, and some kernel of the weight was seen. */
+bool weight_has_time(const struct weight_row *weight);
+
 const char *gemm_side_name(enum gemm_side side);           /* "M"; NULL for NONE */
 const char *weight_change_name(enum weight_change change); /* "batch", "fuse", "split_k", "8_bit", "4_bit" */
 

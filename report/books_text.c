@@ -216,7 +216,7 @@ static void print_extra(const struct session *session, const struct weight_row *
         fprintf(out, "  batch %" PRId64, weight->batch);
     fprintf(out, "  M %" PRId64 "  %s: %s %s", weight->m_p50, types, format_count(calls, weight->executions),
             format_plural(weight->executions, "call", "calls"));
-    if (weight->timed && weight->time_ns)
+    if (weight_has_time(weight))
         fprintf(out, ", %s", format_duration(time, (double)weight->time_ns));
     fputs(weight->k == 1 ? " (K = 1: no weight, such as rotary angles)\n" : "\n", out);
 }

@@ -105,7 +105,7 @@ json_t *rest_json_weights(struct rest *rest, const struct session *session, size
         rest->count++;
         rest->executed = true;
         sum_add(&rest->executions, weight->executions);
-        if (weight->timed && weight->time_ns) {
+        if (weight_has_time(weight)) {
             rest->timed = true;
             sum_add(&rest->time_ns, weight->time_ns);
         }

@@ -16,22 +16,16 @@ static const struct weight_row *weight_of(const void *row)
 
 /* ---- numbers ---- */
 
-/* As JSON.md has it: a process was timed, and some kernel of the weight was seen. */
-static bool has_time(const struct weight_row *weight)
-{
-    return weight->timed && weight->time_ns;
-}
-
 static double value_share(const struct column_source *source, const void *row)
 {
     (void)source;
-    return has_time(weight_of(row)) ? weight_of(row)->share : NAN;
+    return weight_has_time(weight_of(row)) ? weight_of(row)->share : NAN;
 }
 
 static double value_time(const struct column_source *source, const void *row)
 {
     (void)source;
-    return has_time(weight_of(row)) ? (double)weight_of(row)->time_ns : NAN;
+    return weight_has_time(weight_of(row)) ? (double)weight_of(row)->time_ns : NAN;
 }
 
 static double value_calls(const struct column_source *source, const void *row)
@@ -93,7 +87,7 @@ static double value_gain(const struct column_source *source, const void *row)
     double gain = 0;
     for (size_t i = 0; i < weight->operator_count; i++)
         gain += source->session->operators[weight->operators[i]].gain_ns;
-    return has_time(weight) ? columns_busy_share(source, weight->device, gain) : NAN;
+    return weight_has_time(weight) ? columns_busy_share(source, weight->device, gain) : NAN;
 }
 
 /* Of busy time, or where nothing was timed of the time at the roof. */

@@ -49,7 +49,7 @@ static json_t *weight_object(struct json_cut *cut, const struct session *session
 {
     struct row_bins bins;
     json_t *object = json_object();
-    bool never = isinf(weight->rows_at_ridge), has_time = weight->timed && weight->time_ns;
+    bool never = isinf(weight->rows_at_ridge), has_time = weight_has_time(weight);
     json_value_set(object, "device", json_value_size(weight->device));
     json_value_set(object, "n", json_value_size(weight->n));
     json_value_set(object, "k", json_value_size(weight->k));
